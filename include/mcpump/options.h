@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How to run a server. Set the fields that matter, leave the rest at zero: zero means the default
+ * that stands beside the field. Where none at all is wanted, write MCPUMP_ZERO.
+ */
+#ifndef MCPUMP_OPTIONS_H
+#define MCPUMP_OPTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export.h"
+#include "log.h"
+
+MCPUMP_BEGIN_DECLS
+
+/** In a field where 0 stands for the default: none at all. */
+#define MCPUMP_ZERO (-1)
+/** In a timeout: wait for ever. */
+#define MCPUMP_FOREVER (-1)
+
+/** Where the lines of the server's stderr go. Each starts with "[display name] ". */
+typedef enum mcpump_stderr_sink {
+    MCPUMP_STDERR_INHERIT = 0,  /**< The stderr of this process. */
+    MCPUMP_STDERR_DISCARD = 1,  /**< Nowhere; the last lines still stand in failures. */
+    MCPUMP_STDERR_FILE = 2,     /**< Appended to stderr_file. */
+    MCPUMP_STDERR_CALLBACK = 3, /**< To stderr_fn. */
+} mcpump_stderr_sink;
+
+/**
+ * Receives one labelled line of stderr, without line end, control characters neutralised. Borrowed
+ * until the function returns. Runs in the connection's stderr thread; the rules of mcpump_log_fn
+ * hold.
+ */
+typedef void (*mcpump_stderr_fn)(void *user, const char *line, size_t size);
+
+/** Start from MCPUMP_TRANSPORT_OPTIONS_INIT. Everything is copied: borrowed until the call returns.
+ */
+typedef struct mcpump_transport_options {
+    size_t size; /**< sizeof(mcpump_transport_options) */
+
+    /** Required. A name that is looked up in the PATH the server will have, or a path. No shell is
+     * involved. White space and, since nothing runs them here, .bat and .cmd are refused. */
+    const char *command;
+    const char *const *args; /**< After the command, byte for byte, ended by NULL. NULL: none. */
+    /** "NAME=VALUE" strings, ended by NULL. They win over what is inherited: HOME, LOGNAME, PATH,
+     * SHELL, TERM, USER, except values that start with "()". NULL: none. */
+    const char *const *env;
+    const char *const *inherit_env; /**< More names to inherit, ended by NULL. NULL: none. */
+    const char *cwd;                /**< An absolute, existing directory. NULL: that of the host. */
+    /** Label for logs, stderr and failures; slashes in front, brackets and control characters are
+     * taken out. NULL: the last part of the command. */
+    const char *display_name;
+
+    mcpump_stderr_sink stderr_sink;
+    const char *stderr_file; /**< With MCPUMP_STDERR_FILE: an absolute path. */
+    mcpump_stderr_fn stderr_fn;
+    void *stderr_user;
+
+    mcpump_log_fn log_fn; /**< NULL: no log. */
+    void *log_user;
+    mcpump_log_level log_level; /**< Least important level to report; 0: MCPUMP_LOG_WARNING. */
+
+    size_t max_message_bytes; /**< Longest line read, without LF. 0: 8 MiB. */
+    int64_t max_junk_lines;   /**< Lines in a row that are no messages. 0: 10; MCPUMP_ZERO: none. */
+    size_t write_queue_bytes; /**< Bytes that wait to be written. 0: 16 MiB. */
+    int64_t default_timeout_ms; /**< For a call. 0: 30000; MCPUMP_FOREVER. */
+    int64_t stdin_grace_ms;     /**< From closed stdin to SIGTERM. 0: 2000; MCPUMP_ZERO: none. */
+    int64_t term_grace_ms;      /**< From SIGTERM to SIGKILL. 0: 2000; MCPUMP_ZERO: none. */
+} mcpump_transport_options;
+
+#define MCPUMP_TRANSPORT_OPTIONS_INIT                                                              \
+    {                                                                                              \
+        .size = sizeof(mcpump_transport_options)                                                   \
+    }
+
+MCPUMP_END_DECLS
+
+#endif
