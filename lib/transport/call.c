@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/control.h"
+#include "wire/message_id.h"
+#include "wire/splice.h"
+
+#define NS_PER_MS 1000000
+
+/* -- failures */
+
+/* Calls that could not begin since nothing is open, and those whose connection ended. */
+static mcpump_err refine_closed(mcpump_transport *transport, bool had_begun)
+{
+    mp_mutex_lock(&transport->lock);
+    bool is_lost =
+        transport->state == MP_TRANSPORT_ENDING || transport->state == MP_TRANSPORT_ENDED;
+    mp_mutex_unlock(&transport->lock);
+    return had_begun || is_lost ? MCPUMP_ERR_CLOSED : MCPUMP_ERR_NOT_OPEN;
+}
+
+static mcpump_err fail(mcpump_transport *transport, struct mp_failure_facts *facts,
+                       struct mp_span method, mcpump_failure **ret_failure)
+{
+    if (ret_failure == NULL)
+        return facts->err;
+    char *subject = strndup(method.size > 0 ? method.bytes : "", method.size);
+    struct mp_verdict verdict = mp_transport_verdict(transport);
+    char *tail = NULL;
+    facts->name = transport->options.label;
+    facts->subject = subject;
+    if (facts->err == MCPUMP_ERR_CLOSED) {
+        facts->cause = verdict.cause;
+        facts->sys_errno = verdict.sys_errno;
+        facts->exit = verdict.exit;
+    }
+    char detail[sizeof(verdict.detail) + 80];
+    if (facts->err == MCPUMP_ERR_CLOSED && verdict.detail[0] != '\0') {
+        snprintf(detail, sizeof(detail), "%s; %s", mcpump_cause_text(verdict.cause),
+                 verdict.detail);
+        facts->detail = detail;
+    }
+    if (facts->err == MCPUMP_ERR_CLOSED || facts->err == MCPUMP_ERR_TIMEOUT)
+        tail = mp_tail_copy(&transport->stderr_pump.tail);
+    mp_fail(ret_failure, facts, tail);
+    free(subject);
+    return facts->err;
+}
+
+/* -- begin */
+
+static struct mp_frame *make_frame(const struct mp_call_plan *plan, uint64_t id)
+{
+    char digits[MP_MESSAGE_ID_SIZE];
+    struct mp_span text = {digits, mp_message_id_text(id, digits)};
+    struct mp_buffer bytes = MP_BUFFER_INIT;
+    mp_splice_frame(&bytes, plan->request, plan->envelope->id, text);
+    return mp_frame_new(&bytes, false);
+}
+
+/* An entry that was registered in vain. Somebody else may be completing it: that is waited for, it
+ * is a matter of instants. */
+static void take_back(struct mp_call *call, mcpump_err err)
+{
+    struct mp_pending *pending = &call->transport->pending;
+    if (!mp_pending_give_up(pending, call->entry)) {
+        mp_entry_wait(call->entry, MP_NEVER);
+        mcpump_reply_free(call->entry->reply);
+    }
+    mp_pending_release(pending, call->entry);
+    call->entry = NULL;
+    call->err = err;
+}
+
+static mcpump_err send_request(struct mp_call *call, uint64_t latch_count)
+{
+    mcpump_transport *transport = call->transport;
+    call->frame = make_frame(&call->plan, call->entry->id);
+    if (call->frame == NULL)
+        return MCPUMP_ERR_NO_MEMORY;
+    /* An interrupt that the reader swept the table for before we stood in it. */
+    if (mp_latch_hits(&transport->latch, latch_count))
+        return MCPUMP_ERR_INTERRUPTED;
+    return mp_writer_send(&transport->writer, call->frame, true);
+}
+
+void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
+                   const struct mp_call_plan *plan)
+{
+    *call = (struct mp_call){.transport = transport, .plan = *plan, .started_ns = mp_now_ns()};
+    uint64_t latch_count = mp_latch_count(&transport->latch);
+    if (mp_latch_is_set(&transport->latch)) {
+        call->err = MCPUMP_ERR_INTERRUPTED;
+        return;
+    }
+    struct mp_waiter *waiter = plan->beside != NULL ? plan->beside->entry->waiter : NULL;
+    call->err = mp_pending_register(&transport->pending, plan->envelope->id, latch_count, waiter,
+                                    &call->entry);
+    if (call->err != MCPUMP_OK)
+        return;
+    mcpump_err err = send_request(call, latch_count);
+    if (err == MCPUMP_OK) {
+        mp_count(&transport->counters.requests, 1);
+        return;
+    }
+    mp_frame_free(call->frame);
+    take_back(call, err);
+    /* A frame larger than the whole queue is the caller's fault, a queue that is full the server's.
+     */
+    if (err == MCPUMP_ERR_QUEUE_FULL &&
+        plan->request.size <= transport->options.write_queue_bytes / 2)
+        mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
+}
+
+/* -- wait */
+
+bool mp_call_wait(struct mp_call *call)
+{
+    return call->entry == NULL || mp_entry_wait(call->entry, call->plan.deadline);
+}
+
+bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline deadline)
+{
+    if (one->entry == NULL || other->entry == NULL)
+        return true;
+    return mp_entry_wait_either(one->entry, other->entry, deadline);
+}
+
+bool mp_call_is_done(struct mp_call *call)
+{
+    return call->entry == NULL || mp_entry_is_done(call->entry);
+}
+
+const mcpump_reply *mp_call_peek(struct mp_call *call)
+{
+    return call->entry != NULL && mp_entry_is_done(call->entry) ? call->entry->reply : NULL;
+}
+
+/* -- finish */
+
+/* What the entry says, after a wait that may have ended early. */
+static mcpump_err settle_entry(struct mp_call *call)
+{
+    struct mp_entry *entry = call->entry;
+    if (!mp_entry_is_done(entry)) {
+        if (mp_pending_give_up(&call->transport->pending, entry))
+            return MCPUMP_ERR_TIMEOUT;
+        mp_entry_wait(entry, MP_NEVER);
+    }
+    return entry->err;
+}
+
+static struct mp_frame *make_cancellation(const struct mp_call *call)
+{
+    if (call->plan.is_quiet)
+        return NULL;
+    struct mp_buffer bytes = MP_BUFFER_INIT;
+    mp_control_cancelled(&bytes, call->entry->id, call->plan.cancel_reason);
+    return mp_frame_new(&bytes, true);
+}
+
+/* Lets go of the frame; tells the server when the call is given up. */
+static mcpump_sent settle_frame(struct mp_call *call, mcpump_err err)
+{
+    mcpump_transport *transport = call->transport;
+    if (err == MCPUMP_OK || err == MCPUMP_ERR_NO_MEMORY) {
+        mp_outbox_release(&transport->writer.outbox, call->frame);
+        return MCPUMP_SENT;
+    }
+    struct mp_frame *sequel = err != MCPUMP_ERR_CLOSED ? make_cancellation(call) : NULL;
+    bool is_told;
+    mcpump_sent sent = mp_writer_withdraw(&transport->writer, call->frame, sequel, &is_told);
+    mp_count(&transport->counters.cancelled_on_wire, is_told);
+    return sent;
+}
+
+mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
+                          mcpump_failure **ret_failure)
+{
+    mcpump_transport *transport = call->transport;
+    struct mp_failure_facts facts = {.err = call->err, .phase = phase};
+    bool had_begun = call->entry != NULL;
+    if (had_begun) {
+        facts.err = settle_entry(call);
+        facts.sent = settle_frame(call, facts.err);
+        if (facts.err == MCPUMP_OK)
+            *ret_reply = call->entry->reply;
+        mp_pending_release(&transport->pending, call->entry);
+    }
+    if (facts.err == MCPUMP_OK)
+        return MCPUMP_OK;
+    if (facts.err == MCPUMP_ERR_CLOSED)
+        facts.err = refine_closed(transport, had_begun);
+    facts.elapsed_ms = (mp_now_ns() - call->started_ns) / NS_PER_MS;
+    return fail(transport, &facts, call->plan.envelope->method, ret_failure);
+}
+
+mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *plan,
+                        mcpump_phase phase, mcpump_reply **ret_reply, mcpump_failure **ret_failure)
+{
+    struct mp_call call;
+    mp_call_begin(&call, transport, plan);
+    mp_call_wait(&call);
+    return mp_call_finish(&call, phase, ret_reply, ret_failure);
+}
+
+mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notification,
+                          const struct mp_envelope *envelope, mcpump_failure **ret_failure)
+{
+    struct mp_failure_facts facts = {.err = MCPUMP_ERR_INTERRUPTED, .phase = MCPUMP_PHASE_NOTIFY};
+    struct mp_frame *frame = NULL;
+    if (!mp_latch_is_set(&transport->latch)) {
+        struct mp_buffer bytes = MP_BUFFER_INIT;
+        mp_splice_frame(&bytes, notification, (struct mp_span){notification.bytes, 0},
+                        (struct mp_span){NULL, 0});
+        frame = mp_frame_new(&bytes, false);
+        facts.err =
+            frame != NULL ? mp_writer_send(&transport->writer, frame, false) : MCPUMP_ERR_NO_MEMORY;
+    }
+    if (facts.err == MCPUMP_OK) {
+        mp_count(&transport->counters.notifications_sent, 1);
+        return MCPUMP_OK;
+    }
+    mp_frame_free(frame);
+    if (facts.err == MCPUMP_ERR_CLOSED)
+        facts.err = refine_closed(transport, false);
+    return fail(transport, &facts, envelope->method, ret_failure);
+}
+
+/* -- the public calls */
+
+static mcpump_err refuse(mcpump_transport *transport, const char *why, mcpump_phase phase,
+                         mcpump_failure **ret_failure)
+{
+    struct mp_failure_facts facts = {.name = transport->options.label,
+                                     .err = MCPUMP_ERR_INVALID_REQUEST,
+                                     .phase = phase,
+                                     .detail = why};
+    return mp_fail(ret_failure, &facts, NULL);
+}
+
+static const char *complaint(const struct mp_envelope *envelope)
+{
+    return envelope->why != NULL ? envelope->why : "the message is of another kind";
+}
+
+mcpump_err mcpump_transport_send_request(mcpump_transport *transport, const char *request,
+                                         size_t size, const mcpump_call_options *options,
+                                         mcpump_reply **ret_reply, mcpump_failure **ret_failure)
+{
+    mcpump_call_options whole = MCPUMP_CALL_OPTIONS_INIT;
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    if (transport == NULL || request == NULL || ret_reply == NULL ||
+        (options != NULL && !mp_options_import(&whole, sizeof(whole), options)))
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+
+    struct mp_envelope envelope;
+    struct mp_call_plan plan = {.request = {request, size}, .envelope = &envelope};
+    mp_envelope_scan(plan.request, &envelope);
+    if (envelope.kind != MP_KIND_REQUEST)
+        return refuse(transport, complaint(&envelope), MCPUMP_PHASE_REQUEST, ret_failure);
+    plan.deadline = mp_transport_deadline(transport, whole.timeout_ms);
+    plan.cancel_reason = whole.cancel_reason;
+    return mp_call_make(transport, &plan, MCPUMP_PHASE_REQUEST, ret_reply, ret_failure);
+}
+
+mcpump_err mcpump_transport_notify(mcpump_transport *transport, const char *notification,
+                                   size_t size, mcpump_failure **ret_failure)
+{
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    if (transport == NULL || notification == NULL)
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    struct mp_envelope envelope;
+    struct mp_span text = {notification, size};
+    mp_envelope_scan(text, &envelope);
+    if (envelope.kind != MP_KIND_NOTIFICATION)
+        return refuse(transport, complaint(&envelope), MCPUMP_PHASE_NOTIFY, ret_failure);
+    return mp_call_notify(transport, text, &envelope, ret_failure);
+}

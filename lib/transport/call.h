@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The life of a call in its caller's thread: begin, wait, finish. The blocking call is the three
+ * together; a handshake has two calls in flight at once.
+ */
+#ifndef MP_TRANSPORT_CALL_H
+#define MP_TRANSPORT_CALL_H
+
+#include "transport/transport.h"
+#include "wire/envelope.h"
+
+struct mp_call_plan {
+    struct mp_span request;             /* borrowed until finish */
+    const struct mp_envelope *envelope; /* of kind REQUEST */
+    mp_deadline deadline;
+    const char *cancel_reason;    /* NULL: the neutral text */
+    bool is_quiet;                /* the server is not told when it is given up */
+    const struct mp_call *beside; /* begun before, finished after: waited for together */
+};
+
+struct mp_call {
+    mcpump_transport *transport;
+    struct mp_call_plan plan;
+    int64_t started_ns;
+    struct mp_entry *entry; /* NULL: it could not begin */
+    struct mp_frame *frame;
+    mcpump_err err; /* then: why */
+};
+
+/* Registers and sends. Finish it in any case. */
+void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
+                   const struct mp_call_plan *plan);
+
+/* Waits until it is done, or its deadline: false then. */
+bool mp_call_wait(struct mp_call *call);
+
+/* Waits until one of two calls is done, or `deadline`. `other` was begun beside `one`. */
+bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline deadline);
+
+bool mp_call_is_done(struct mp_call *call);
+
+/* Its reply so far, or NULL; borrowed until finish. */
+const mcpump_reply *mp_call_peek(struct mp_call *call);
+
+/*
+ * Ends the call: not done, it is given up with TIMEOUT, and the server is told if the request had
+ * left. On success *ret_reply is new. The failure gets `phase` and `name` (of the method).
+ */
+mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
+                          mcpump_failure **ret_failure);
+
+/* begin, wait, finish. */
+mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *plan,
+                        mcpump_phase phase, mcpump_reply **ret_reply, mcpump_failure **ret_failure);
+
+/* Sends a notification, scanned into `envelope`. */
+mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notification,
+                          const struct mp_envelope *envelope, mcpump_failure **ret_failure);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Making failures: the facts go in, the sentence for a person comes out. */
+#ifndef MP_TRANSPORT_FAILURE_H
+#define MP_TRANSPORT_FAILURE_H
+
+#include "base/clock.h"
+#include "mcpump/failure.h"
+#include "process/process.h"
+
+/* What is known. Zero means unknown or none; texts are borrowed. */
+struct mp_failure_facts {
+    const char *name; /* display name of the server */
+    mcpump_err err;
+    mcpump_cause cause;
+    mcpump_phase phase;
+    mcpump_stage stage;
+    int sys_errno;
+    struct mp_exit exit;
+    mcpump_sent sent;
+    int64_t elapsed_ms;
+    const char *subject; /* method, command, option, ... */
+    const char *detail;  /* replaces the text of the error or cause in the sentence */
+};
+
+/* Returns new. Takes stderr_tail, from malloc or NULL. NULL: no memory. */
+mcpump_failure *mp_failure_new(const struct mp_failure_facts *facts, char *stderr_tail);
+
+/* The same into a place that may be NULL. Returns facts->err. */
+mcpump_err mp_fail(mcpump_failure **ret_failure, const struct mp_failure_facts *facts,
+                   char *stderr_tail);
+
+/* Returns new: a failure like this one. NULL: no memory, or none was given. */
+mcpump_failure *mp_failure_clone(const mcpump_failure *failure);
+
+#endif

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening a transport: the sink, the process, then the three threads; undone in reverse when one of
+ * them fails.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/fd.h"
+#include "process/environment.h"
+#include "process/spawn.h"
+#include "transport/transport.h"
+
+extern char **environ;
+
+static void set_state(mcpump_transport *transport, enum mp_transport_state state)
+{
+    mp_mutex_lock(&transport->lock);
+    transport->state = state;
+    mp_mutex_unlock(&transport->lock);
+    mp_cond_broadcast(&transport->changed);
+}
+
+static int open_sink(const struct mp_options *options, struct mp_stderr_sink *ret_sink)
+{
+    struct mp_stderr_sink sink = {options->stderr_sink, -1, options->stderr_fn,
+                                  options->stderr_user};
+    if (sink.kind == MCPUMP_STDERR_INHERIT)
+        sink.fd = STDERR_FILENO;
+    /* Not blocking: a fifo without reader must not hold us. */
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+    if (sink.kind == MCPUMP_STDERR_FILE)
+        sink.fd = mp_fd_above_stdio(open(options->stderr_file, flags, 0600));
+    if (sink.kind == MCPUMP_STDERR_FILE && sink.fd < 0)
+        return errno;
+    *ret_sink = sink;
+    return 0;
+}
+
+static void close_sink(struct mp_stderr_sink *sink)
+{
+    if (sink->kind == MCPUMP_STDERR_FILE)
+        mp_fd_close(&sink->fd);
+}
+
+/* What failed, in words that name the thing. */
+static mcpump_err fail_start(mcpump_transport *transport, const struct mp_spawn_error *error,
+                             const char *path, mcpump_failure **ret_failure)
+{
+    const struct mp_options *options = &transport->options;
+    char detail[1024] = "";
+    if (error->stage == MCPUMP_STAGE_LOOKUP && strchr(options->command, '/') == NULL)
+        snprintf(detail, sizeof(detail), "not in PATH (%s)", path != NULL ? path : "");
+    else if (error->stage == MCPUMP_STAGE_DIRECTORY)
+        snprintf(detail, sizeof(detail), "%s", transport->cwd != NULL ? transport->cwd : ".");
+    struct mp_failure_facts facts = {.name = options->label,
+                                     .err = MCPUMP_ERR_SPAWN,
+                                     .phase = MCPUMP_PHASE_START,
+                                     .stage = error->stage,
+                                     .sys_errno = error->err,
+                                     .subject = options->command,
+                                     .detail = detail[0] != '\0' ? detail : NULL};
+    return mp_fail(ret_failure, &facts, NULL);
+}
+
+static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spawned,
+                        mcpump_failure **ret_failure)
+{
+    const struct mp_options *options = &transport->options;
+    struct mp_spawn_error error = {MCPUMP_STAGE_FORK, ENOMEM};
+    char **environment = mp_environment_new(environ, options->inherit_env, options->env);
+    struct mp_spawn_request request = {
+        .command = options->command,
+        .args = options->args,
+        .environment = environment,
+        .cwd = transport->cwd,
+    };
+    mcpump_err err = MCPUMP_OK;
+    if (environment == NULL || mp_spawn(&request, ret_spawned, &error) != 0)
+        err = fail_start(transport, &error,
+                         environment != NULL ? mp_environment_get(environment, "PATH") : NULL,
+                         ret_failure);
+    mp_environment_free(environment);
+    return err;
+}
+
+/* Made ready before a thread runs. */
+static void reset(mcpump_transport *transport, const struct mp_spawned *spawned)
+{
+    struct mp_reader *reader = &transport->reader;
+    mp_framer_reset(&reader->framer);
+    reader->answered = NULL;
+    reader->junk_run = 0;
+    reader->junk_preview[0] = '\0';
+    reader->at_end = reader->process_ended = false;
+    reader->drain_until = MP_NEVER;
+    transport->stdout_fd = spawned->stdout_fd;
+    atomic_store(&transport->escalate, false);
+    mp_bell_hear(&transport->bell);
+
+    mp_mutex_lock(&transport->lock);
+    mp_process_init(&transport->process, spawned->pid, spawned->pidfd);
+    memset(&transport->verdict, 0, sizeof(transport->verdict));
+    mp_mutex_unlock(&transport->lock);
+}
+
+static void thread_name(char out[32], char kind, const mcpump_transport *transport)
+{
+    snprintf(out, 32, "mcp-%c:%.20s", kind, transport->options.label);
+}
+
+/* 0, and fds and sink have gone over to their threads; or an errno, and they are closed. */
+static int start_pumps(mcpump_transport *transport, struct mp_spawned *spawned,
+                       struct mp_stderr_sink *sink)
+{
+    char name[32];
+    thread_name(name, 'e', transport);
+    int err = mp_stderr_pump_start(&transport->stderr_pump, spawned->stderr_fd, sink, name);
+    if (err != 0) {
+        mp_fd_close(&spawned->stderr_fd);
+        mp_fd_close(&spawned->stdin_fd);
+        close_sink(sink);
+        return err;
+    }
+    thread_name(name, 'w', transport);
+    err = mp_writer_start(&transport->writer, spawned->stdin_fd, &transport->bell, name);
+    if (err != 0)
+        mp_fd_close(&spawned->stdin_fd);
+    return err;
+}
+
+/* Ends a server that could not be given its threads. */
+static void abandon(mcpump_transport *transport)
+{
+    struct mp_process *process = &transport->process;
+    struct pollfd fd = {process->pidfd, POLLIN, 0};
+    mp_process_signal_group(process, SIGKILL);
+    poll(&fd, 1, -1); /* SIGKILL wakes this */
+    mp_process_reap(process);
+    mp_fd_close(&transport->stdout_fd);
+    if (transport->writer.thread.running)
+        mp_writer_stop(&transport->writer, 0);
+    if (transport->stderr_pump.thread.running)
+        mp_stderr_pump_stop(&transport->stderr_pump);
+    mp_transport_join_threads(transport);
+    mp_mutex_lock(&transport->lock);
+    mp_process_done(process);
+    mp_mutex_unlock(&transport->lock);
+}
+
+static int start_threads(mcpump_transport *transport, struct mp_spawned *spawned,
+                         struct mp_stderr_sink *sink)
+{
+    reset(transport, spawned);
+    int err = start_pumps(transport, spawned, sink);
+    if (err == 0) {
+        char name[32];
+        thread_name(name, 'r', transport);
+        mp_pending_accept(&transport->pending, true);
+        /* Before the reader runs: it is the one who moves on from here. */
+        set_state(transport, MP_TRANSPORT_OPEN);
+        err = mp_thread_start(&transport->reader.thread, name, mp_reader_main, transport);
+    }
+    if (err == 0)
+        return 0;
+    mp_pending_accept(&transport->pending, false);
+    mp_entry_complete_list(mp_pending_take_all(&transport->pending, NULL));
+    abandon(transport);
+    return err;
+}
+
+static mcpump_err start(mcpump_transport *transport, mcpump_failure **ret_failure)
+{
+    struct mp_stderr_sink sink;
+    struct mp_spawned spawned;
+    int sink_errno = open_sink(&transport->options, &sink);
+    if (sink_errno != 0) {
+        struct mp_failure_facts facts = {.name = transport->options.label,
+                                         .err = MCPUMP_ERR_SPAWN,
+                                         .phase = MCPUMP_PHASE_START,
+                                         .stage = MCPUMP_STAGE_STDIO,
+                                         .sys_errno = sink_errno,
+                                         .subject = "stderr_file",
+                                         .detail = transport->options.stderr_file};
+        return mp_fail(ret_failure, &facts, NULL);
+    }
+    mcpump_err err = spawn(transport, &spawned, ret_failure);
+    if (err != MCPUMP_OK) {
+        close_sink(&sink);
+        return err;
+    }
+    int thread_errno = start_threads(transport, &spawned, &sink);
+    struct mp_spawn_error error = {MCPUMP_STAGE_THREADS, thread_errno};
+    return thread_errno == 0 ? MCPUMP_OK : fail_start(transport, &error, NULL, ret_failure);
+}
+
+/* Whether the state let us in; OPENING is ours then. */
+static bool begin_opening(mcpump_transport *transport)
+{
+    mp_mutex_lock(&transport->lock);
+    bool may = !transport->closing &&
+               (transport->state == MP_TRANSPORT_CLOSED || transport->state == MP_TRANSPORT_ENDED);
+    if (may)
+        transport->state = MP_TRANSPORT_OPENING;
+    mp_mutex_unlock(&transport->lock);
+    return may;
+}
+
+mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
+                             mcpump_failure **ret_failure)
+{
+    if (!begin_opening(transport)) {
+        struct mp_failure_facts facts = {.name = transport->options.label,
+                                         .err = MCPUMP_ERR_ALREADY_OPEN,
+                                         .phase = MCPUMP_PHASE_START};
+        return mp_fail(ret_failure, &facts, NULL);
+    }
+    mp_transport_join_threads(transport); /* of a connection that ended by itself */
+    mcpump_err err = start(transport, ret_failure);
+    if (err != MCPUMP_OK) {
+        set_state(transport, MP_TRANSPORT_CLOSED);
+        return err;
+    }
+    mp_latch_clear_before(&transport->latch, latch_count);
+    mp_count(&transport->counters.opens, 1);
+    return MCPUMP_OK;
+}
+
+mcpump_err mcpump_transport_open(mcpump_transport *transport, mcpump_failure **ret_failure)
+{
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    if (transport == NULL)
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    return mp_transport_open(transport, mp_latch_count(&transport->latch), ret_failure);
+}

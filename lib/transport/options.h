@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of a transport, checked, with the defaults filled in, and owned. */
+#ifndef MP_TRANSPORT_OPTIONS_H
+#define MP_TRANSPORT_OPTIONS_H
+
+#include "mcpump/options.h"
+#include "transport/failure.h"
+
+#define MP_LABEL_BYTES 64
+
+struct mp_options {
+    char *command;
+    char **args; /* ended by NULL, as are the next two; never NULL */
+    char **env;  /* wiped when freed */
+    char **inherit_env;
+    char *cwd; /* NULL: that of the host; the transport takes it over */
+    char label[MP_LABEL_BYTES];
+    char *stderr_file; /* NULL: none */
+    mcpump_stderr_sink stderr_sink;
+    mcpump_stderr_fn stderr_fn;
+    void *stderr_user;
+    mcpump_log_fn log_fn;
+    void *log_user;
+    mcpump_log_level log_level;
+    size_t max_message_bytes;
+    int64_t max_junk_lines;
+    size_t write_queue_bytes;
+    int64_t default_timeout_ms; /* -1: never */
+    int64_t stdin_grace_ms;
+    int64_t term_grace_ms;
+};
+
+/*
+ * Checks and copies. *ret_options must be freed with mp_options_done, on failure too. Errors:
+ * INVALID_ARGUMENT, the failure names the key and the value (of `env`, which may hold a secret,
+ * only the place); NO_MEMORY.
+ */
+mcpump_err mp_options_init(struct mp_options *ret_options, const mcpump_transport_options *given,
+                           mcpump_failure **ret_failure);
+void mp_options_done(struct mp_options *options);
+
+/*
+ * Copies a struct of options that starts with its size into one of our size: an older caller's
+ * smaller one leaves the rest at zero; of a newer caller's larger one the rest must be zero, else
+ * false.
+ */
+bool mp_options_import(void *ret_ours, size_t our_size, const void *given);
+
+/* An absolute, existing directory: 0 or an errno (EINVAL: not absolute). */
+int mp_options_check_directory(const char *directory);
+
+#endif

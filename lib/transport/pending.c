@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/pending.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/message_id.h"
+
+#define FIRST_BUCKETS 64
+
+static struct mp_entry *entry_new(void)
+{
+    struct mp_entry *entry = calloc(1, sizeof(*entry));
+    if (entry == NULL)
+        return NULL;
+    mp_mutex_init(&entry->own.lock);
+    mp_cond_init(&entry->own.cond);
+    return entry;
+}
+
+static void entry_free(struct mp_entry *entry)
+{
+    mp_cond_done(&entry->own.cond);
+    mp_mutex_done(&entry->own.lock);
+    free(entry);
+}
+
+void mp_pending_init(struct mp_pending *pending)
+{
+    memset(pending, 0, sizeof(*pending));
+    mp_mutex_init(&pending->lock);
+    pending->next_id = 1;
+}
+
+void mp_pending_done(struct mp_pending *pending)
+{
+    assert(pending->count == 0);
+    while (pending->free != NULL) {
+        struct mp_entry *entry = pending->free;
+        pending->free = entry->next;
+        entry_free(entry);
+    }
+    free(pending->buckets);
+    mp_mutex_done(&pending->lock);
+}
+
+void mp_pending_accept(struct mp_pending *pending, bool accepting)
+{
+    mp_mutex_lock(&pending->lock);
+    pending->accepting = accepting;
+    mp_mutex_unlock(&pending->lock);
+}
+
+static struct mp_entry **bucket_locked(struct mp_pending *pending, uint64_t id)
+    MP_REQUIRES(&pending->lock)
+{
+    return &pending->buckets[id & (pending->bucket_count - 1)];
+}
+
+static void insert_locked(struct mp_pending *pending, struct mp_entry *entry)
+    MP_REQUIRES(&pending->lock)
+{
+    struct mp_entry **bucket = bucket_locked(pending, entry->id);
+    entry->next = *bucket;
+    *bucket = entry;
+}
+
+static bool grow_locked(struct mp_pending *pending) MP_REQUIRES(&pending->lock)
+{
+    if (pending->count < pending->bucket_count)
+        return true;
+    size_t old_count = pending->bucket_count;
+    struct mp_entry **old = pending->buckets;
+    size_t new_count = old_count ? old_count * 2 : FIRST_BUCKETS;
+    struct mp_entry **buckets = calloc(new_count, sizeof(struct mp_entry *));
+    if (buckets == NULL)
+        return old_count > 0; /* longer chains do as well */
+    pending->buckets = buckets;
+    pending->bucket_count = new_count;
+    for (size_t i = 0; i < old_count; i++) {
+        for (struct mp_entry *entry = old[i], *next; entry != NULL; entry = next) {
+            next = entry->next;
+            insert_locked(pending, entry);
+        }
+    }
+    free(old);
+    return true;
+}
+
+static struct mp_entry *obtain_locked(struct mp_pending *pending) MP_REQUIRES(&pending->lock)
+{
+    struct mp_entry *entry = pending->free;
+    if (entry == NULL)
+        return entry_new();
+    pending->free = entry->next;
+    return entry;
+}
+
+static mcpump_err register_locked(struct mp_pending *pending, struct mp_entry **ret_entry)
+    MP_REQUIRES(&pending->lock)
+{
+    if (!pending->accepting)
+        return MCPUMP_ERR_CLOSED;
+    if (!grow_locked(pending))
+        return MCPUMP_ERR_NO_MEMORY;
+    struct mp_entry *entry = obtain_locked(pending);
+    if (entry == NULL)
+        return MCPUMP_ERR_NO_MEMORY;
+    /* 2^53 ids last for a hundred years at a million a second, so they need not wrap. */
+    assert(pending->next_id <= MP_MESSAGE_ID_MAX);
+    entry->id = pending->next_id++;
+    *ret_entry = entry;
+    return MCPUMP_OK;
+}
+
+mcpump_err mp_pending_register(struct mp_pending *pending, struct mp_span caller_id,
+                               uint64_t latch_count, struct mp_waiter *waiter,
+                               struct mp_entry **ret_entry)
+{
+    struct mp_entry *entry = NULL;
+    mp_mutex_lock(&pending->lock);
+    mcpump_err err = register_locked(pending, &entry);
+    if (err == MCPUMP_OK) {
+        entry->latch_count = latch_count;
+        entry->caller_id = caller_id;
+        entry->waiter = waiter != NULL ? waiter : &entry->own;
+        entry->err = MCPUMP_OK;
+        entry->reply = NULL;
+        entry->done = false;
+        insert_locked(pending, entry);
+        pending->count++;
+        *ret_entry = entry;
+    }
+    mp_mutex_unlock(&pending->lock);
+    return err;
+}
+
+static struct mp_entry *remove_locked(struct mp_pending *pending, uint64_t id)
+    MP_REQUIRES(&pending->lock)
+{
+    if (pending->bucket_count == 0)
+        return NULL;
+    for (struct mp_entry **link = bucket_locked(pending, id); *link != NULL;
+         link = &(*link)->next) {
+        struct mp_entry *entry = *link;
+        if (entry->id != id)
+            continue;
+        *link = entry->next;
+        pending->count--;
+        return entry;
+    }
+    return NULL;
+}
+
+static void remember_given_up_locked(struct mp_pending *pending, uint64_t id)
+    MP_REQUIRES(&pending->lock)
+{
+    pending->given_up[id % MP_PENDING_GIVEN_UP] = id;
+}
+
+static enum mp_stray judge_stray_locked(struct mp_pending *pending, uint64_t id)
+    MP_REQUIRES(&pending->lock)
+{
+    if (id >= pending->next_id)
+        return MP_STRAY_UNKNOWN;
+    uint64_t *given_up = &pending->given_up[id % MP_PENDING_GIVEN_UP];
+    if (*given_up != id)
+        return MP_STRAY_DUPLICATE;
+    *given_up = 0;
+    return MP_STRAY_LATE;
+}
+
+struct mp_entry *mp_pending_take(struct mp_pending *pending, uint64_t id, enum mp_stray *ret_stray)
+{
+    mp_mutex_lock(&pending->lock);
+    struct mp_entry *entry = remove_locked(pending, id);
+    if (entry == NULL)
+        *ret_stray = judge_stray_locked(pending, id);
+    mp_mutex_unlock(&pending->lock);
+    return entry;
+}
+
+bool mp_pending_give_up(struct mp_pending *pending, struct mp_entry *entry)
+{
+    mp_mutex_lock(&pending->lock);
+    bool removed = remove_locked(pending, entry->id) != NULL;
+    if (removed)
+        remember_given_up_locked(pending, entry->id);
+    mp_mutex_unlock(&pending->lock);
+    return removed;
+}
+
+static struct mp_entry *take_hit_locked(struct mp_pending *pending, struct mp_entry **link,
+                                        const struct mp_latch *latch, struct mp_entry *list)
+    MP_REQUIRES(&pending->lock)
+{
+    while (*link != NULL) {
+        struct mp_entry *entry = *link;
+        if (latch != NULL && !mp_latch_hits(latch, entry->latch_count)) {
+            link = &entry->next;
+            continue;
+        }
+        *link = entry->next;
+        pending->count--;
+        entry->err = latch != NULL ? MCPUMP_ERR_INTERRUPTED : MCPUMP_ERR_CLOSED;
+        entry->next_removed = list;
+        list = entry;
+        remember_given_up_locked(pending, entry->id);
+    }
+    return list;
+}
+
+struct mp_entry *mp_pending_take_all(struct mp_pending *pending, const struct mp_latch *latch)
+{
+    struct mp_entry *list = NULL;
+    mp_mutex_lock(&pending->lock);
+    for (size_t i = 0; i < pending->bucket_count; i++)
+        list = take_hit_locked(pending, &pending->buckets[i], latch, list);
+    mp_mutex_unlock(&pending->lock);
+    return list;
+}
+
+void mp_entry_complete(struct mp_entry *entry)
+{
+    struct mp_waiter *waiter = entry->waiter;
+    mp_mutex_lock(&waiter->lock);
+    entry->done = true;
+    mp_mutex_unlock(&waiter->lock);
+    /* After the unlock, so that the woken thread does not run into the lock. The waiter is still
+     * there: see the top of pending.h. */
+    mp_cond_signal(&waiter->cond);
+}
+
+void mp_entry_complete_list(struct mp_entry *list)
+{
+    for (struct mp_entry *next; list != NULL; list = next) {
+        next = list->next_removed;
+        mp_entry_complete(list);
+    }
+}
+
+bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline)
+{
+    return mp_entry_wait_either(entry, entry, deadline);
+}
+
+bool mp_entry_wait_either(struct mp_entry *one, struct mp_entry *other, mp_deadline deadline)
+{
+    struct mp_waiter *waiter = one->waiter;
+    assert(other->waiter == waiter);
+    bool in_time = true;
+    mp_mutex_lock(&waiter->lock);
+    while (!one->done && !other->done && in_time)
+        in_time = mp_cond_wait(&waiter->cond, &waiter->lock, deadline);
+    bool done = one->done || other->done;
+    mp_mutex_unlock(&waiter->lock);
+    return done;
+}
+
+bool mp_entry_is_done(struct mp_entry *entry)
+{
+    mp_mutex_lock(&entry->waiter->lock);
+    bool done = entry->done;
+    mp_mutex_unlock(&entry->waiter->lock);
+    return done;
+}
+
+void mp_pending_release(struct mp_pending *pending, struct mp_entry *entry)
+{
+    mp_mutex_lock(&pending->lock);
+    entry->next = pending->free;
+    pending->free = entry;
+    mp_mutex_unlock(&pending->lock);
+}
+
+size_t mp_pending_count(struct mp_pending *pending)
+{
+    mp_mutex_lock(&pending->lock);
+    size_t count = pending->count;
+    mp_mutex_unlock(&pending->lock);
+    return count;
+}

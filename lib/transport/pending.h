@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pending table: requests that wait for a reply, by id. Each has a condition variable of its
+ * own, so that a reply wakes its waiter and nobody else.
+ *
+ * Ids grow for the life of the table and are never used twice, across reopenings too: a reply that
+ * comes late can meet no later request. Whoever removes an entry from the table completes it,
+ * exactly once; until then nobody else touches it. Entries are recycled, and their memory stays
+ * until mp_pending_done: a waker may signal an entry that has been given to another call meanwhile,
+ * who wakes, finds nothing done and sleeps on.
+ */
+#ifndef MP_TRANSPORT_PENDING_H
+#define MP_TRANSPORT_PENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/latch.h"
+#include "base/sync.h"
+#include "mcpump/error.h"
+#include "mcpump/reply.h"
+#include "wire/framer.h"
+
+struct mp_waiter {
+    struct mp_mutex lock;
+    struct mp_cond cond;
+};
+
+struct mp_entry {
+    /* -- immutable while registered */
+    uint64_t id;
+    uint64_t latch_count;     /* of the latch, when the call began */
+    struct mp_span caller_id; /* within the caller's request; valid until done */
+    struct mp_waiter *waiter; /* own, or that of an entry that is waited for together with it */
+    /* -- protected by mp_pending.lock */
+    struct mp_entry *next; /* in its bucket, or in the list of free entries */
+    /* -- whoever removed it from the table, until done */
+    struct mp_entry *next_removed;
+    mcpump_err err;
+    mcpump_reply *reply; /* when err is MCPUMP_OK */
+    /* -- protected by waiter->lock */
+    bool done;
+
+    struct mp_waiter own;
+};
+
+/* How many given-up ids are remembered, to tell a late reply from a duplicate. */
+#define MP_PENDING_GIVEN_UP 256
+
+struct mp_pending {
+    struct mp_mutex lock;
+    /* -- protected by lock */
+    bool accepting;
+    uint64_t next_id;
+    struct mp_entry **buckets;
+    size_t bucket_count; /* a power of two, or 0 */
+    size_t count;
+    struct mp_entry *free;
+    uint64_t given_up[MP_PENDING_GIVEN_UP]; /* id at id % size; 0: none */
+};
+
+/* Why a reply found no entry. */
+enum mp_stray {
+    MP_STRAY_LATE,      /* its caller had given up */
+    MP_STRAY_DUPLICATE, /* it was answered before */
+    MP_STRAY_UNKNOWN,   /* never used */
+};
+
+void mp_pending_init(struct mp_pending *pending);
+/* No entry may be in use. */
+void mp_pending_done(struct mp_pending *pending);
+
+/* Lets entries in, or not; the entries that are in stay. */
+void mp_pending_accept(struct mp_pending *pending, bool accepting);
+
+/*
+ * Registers a call under a new id. waiter: NULL for the entry's own. Errors: CLOSED (not
+ * accepting), NO_MEMORY.
+ */
+mcpump_err mp_pending_register(struct mp_pending *pending, struct mp_span caller_id,
+                               uint64_t latch_count, struct mp_waiter *waiter,
+                               struct mp_entry **ret_entry);
+
+/* Removes the entry of an id and returns it, or NULL and *ret_stray. For the reader. */
+struct mp_entry *mp_pending_take(struct mp_pending *pending, uint64_t id, enum mp_stray *ret_stray);
+
+/*
+ * Removes the entry, which the caller then completes, and remembers its id as given up; false when
+ * somebody else has removed it and is about to complete it.
+ */
+bool mp_pending_give_up(struct mp_pending *pending, struct mp_entry *entry);
+
+/* Removes all entries that the latch hits and returns them as a list by next_removed, each with
+ * err INTERRUPTED. Latch NULL: all there are, with err CLOSED. */
+struct mp_entry *mp_pending_take_all(struct mp_pending *pending, const struct mp_latch *latch);
+
+/* Completes an entry that the caller removed: wakes its waiter. No lock held. */
+void mp_entry_complete(struct mp_entry *entry);
+
+/* Completes a list by next_removed. */
+void mp_entry_complete_list(struct mp_entry *list);
+
+/* Waits until the entry is done: woken by mp_entry_complete, or at the deadline: false then. */
+bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline);
+
+/* Waits until one of two entries with the same waiter is done. */
+bool mp_entry_wait_either(struct mp_entry *one, struct mp_entry *other, mp_deadline deadline);
+
+/* Whether it is done, now. */
+bool mp_entry_is_done(struct mp_entry *entry);
+
+/* Gives a done entry back. Its reply must have been taken. */
+void mp_pending_release(struct mp_pending *pending, struct mp_entry *entry);
+
+/* How many wait. */
+size_t mp_pending_count(struct mp_pending *pending);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The reader thread: stdout into the framer, lines through the envelope, replies to their callers.
+ * It sleeps only in poll, on stdout, the bell and the pidfd, and blocks on nothing else. When the
+ * connection ends it goes on to end it, in ending.c.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/text.h"
+#include "transport/reply.h"
+#include "transport/transport.h"
+#include "wire/control.h"
+#include "wire/message_id.h"
+
+#define READ_BYTES (64 * 1024)
+/* After the first of exit, end of stdout, failed write: how long the others may take, so that what
+ * was said last is read and the exit status is known. */
+#define DRAIN_MS 100
+
+/* -- dispatch: one message */
+
+static void drop_stray(mcpump_transport *transport, enum mp_stray stray, struct mp_span id)
+{
+    _Atomic uint64_t *counters[] = {
+        [MP_STRAY_LATE] = &transport->counters.late_replies,
+        [MP_STRAY_DUPLICATE] = &transport->counters.duplicate_replies,
+        [MP_STRAY_UNKNOWN] = &transport->counters.unknown_replies,
+    };
+    static const char *const words[] = {
+        [MP_STRAY_LATE] = "late", [MP_STRAY_DUPLICATE] = "duplicate", [MP_STRAY_UNKNOWN] = "stray"};
+    mp_count(counters[stray], 1);
+    mp_logf(&transport->log, MCPUMP_LOG_DEBUG, "dropped a %s reply, id %.*s", words[stray],
+            (int)(id.size < 64 ? id.size : 64), id.size > 0 ? id.bytes : "");
+}
+
+static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
+                           const struct mp_envelope *envelope)
+{
+    uint64_t id;
+    enum mp_stray stray = MP_STRAY_UNKNOWN;
+    struct mp_entry *entry = NULL;
+    if (mp_message_id_parse(envelope->id, &id))
+        entry = mp_pending_take(&transport->pending, id, &stray);
+    if (entry == NULL) {
+        drop_stray(transport, stray, envelope->id);
+        return;
+    }
+    entry->reply = mp_reply_new(line, envelope, entry->caller_id);
+    entry->err = entry->reply != NULL ? MCPUMP_OK : MCPUMP_ERR_NO_MEMORY;
+    entry->next_removed = transport->reader.answered;
+    transport->reader.answered = entry;
+    mp_count(&transport->counters.replies, 1);
+}
+
+static void dispatch_request(mcpump_transport *transport, const struct mp_envelope *envelope)
+{
+    mp_count(&transport->counters.server_requests, 1);
+    if (atomic_load_explicit(&transport->ignores_requests, memory_order_relaxed)) {
+        mp_logf(&transport->log, MCPUMP_LOG_WARNING, "ignored a request of the server: %.*s",
+                (int)(envelope->method.size < 64 ? envelope->method.size : 64),
+                envelope->method.bytes);
+        return;
+    }
+    struct mp_buffer answer = MP_BUFFER_INIT;
+    mp_control_answer(&answer, envelope);
+    struct mp_frame *frame = mp_frame_new(&answer, true);
+    mcpump_err err = MCPUMP_ERR_NO_MEMORY;
+    if (frame != NULL)
+        err = mp_writer_send(&transport->writer, frame, false);
+    if (err == MCPUMP_OK)
+        return;
+    mp_frame_free(frame);
+    /* Asks and does not read the answers. */
+    if (err == MCPUMP_ERR_QUEUE_FULL)
+        mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
+}
+
+static void dispatch_junk(mcpump_transport *transport, struct mp_span line, const char *why)
+{
+    struct mp_reader *reader = &transport->reader;
+    char preview[sizeof(reader->junk_preview)];
+    mp_text_clean(line.bytes, line.size, preview, sizeof(preview));
+    mp_count(&transport->counters.junk_lines, 1);
+    mp_logf(&transport->log, MCPUMP_LOG_DEBUG, "not a message (%s): %s", why, preview);
+    if (reader->junk_run == 0)
+        snprintf(reader->junk_preview, sizeof(reader->junk_preview), "%s", preview);
+    if (++reader->junk_run <= transport->options.max_junk_lines)
+        return;
+    char detail[sizeof(transport->verdict.detail)];
+    snprintf(detail, sizeof(detail), "the first: %s", reader->junk_preview);
+    mp_transport_fault(transport, MCPUMP_CAUSE_JUNK_OUTPUT, 0, detail);
+}
+
+/* Not for a batch. */
+static void dispatch_message(mcpump_transport *transport, struct mp_span line,
+                             const struct mp_envelope *envelope)
+{
+    switch (envelope->kind) {
+    case MP_KIND_RESULT:
+    case MP_KIND_ERROR:
+        dispatch_reply(transport, line, envelope);
+        break;
+    case MP_KIND_REQUEST:
+        dispatch_request(transport, envelope);
+        break;
+    case MP_KIND_NOTIFICATION:
+        mp_count(&transport->counters.notifications_read, 1);
+        break;
+    default:
+        dispatch_junk(transport, line, envelope->why);
+        return;
+    }
+    transport->reader.junk_run = 0;
+}
+
+static void dispatch_batch(mcpump_transport *transport, struct mp_span line)
+{
+    const char *at = NULL;
+    struct mp_span element;
+    while (mp_batch_next(line, &at, &element)) {
+        struct mp_envelope envelope;
+        mp_envelope_scan(element, &envelope);
+        if (envelope.kind == MP_KIND_BATCH) {
+            envelope.kind = MP_KIND_JUNK;
+            envelope.why = "an array within an array";
+        }
+        dispatch_message(transport, element, &envelope);
+    }
+}
+
+static void dispatch_line(mcpump_transport *transport, struct mp_span line)
+{
+    struct mp_envelope envelope;
+    mp_envelope_scan(line, &envelope);
+    if (envelope.kind == MP_KIND_BATCH)
+        dispatch_batch(transport, line);
+    else
+        dispatch_message(transport, line, &envelope);
+}
+
+/* -- reading */
+
+static bool has_verdict(mcpump_transport *transport)
+{
+    return mp_transport_verdict(transport).cause != MCPUMP_CAUSE_NONE;
+}
+
+/* Wakes the callers whose replies the last lines held, after all of them were looked at. */
+static void wake_answered(mcpump_transport *transport)
+{
+    struct mp_entry *list = transport->reader.answered;
+    transport->reader.answered = NULL;
+    mp_entry_complete_list(list);
+}
+
+static void dispatch_lines(mcpump_transport *transport)
+{
+    struct mp_reader *reader = &transport->reader;
+    struct mp_span line;
+    enum mp_framer_result result;
+    while ((result = mp_framer_next(&reader->framer, &line)) == MP_FRAMER_LINE) {
+        dispatch_line(transport, line);
+        if (reader->junk_run > transport->options.max_junk_lines)
+            break;
+    }
+    wake_answered(transport);
+    if (result == MP_FRAMER_TOO_LARGE) {
+        char limit[64];
+        snprintf(limit, sizeof(limit), "max_message_bytes is %zu",
+                 transport->options.max_message_bytes);
+        mp_transport_fault(transport, MCPUMP_CAUSE_MESSAGE_TOO_LARGE, 0, limit);
+    }
+}
+
+static void dispatch_last_line(mcpump_transport *transport)
+{
+    struct mp_span line;
+    if (mp_framer_last(&transport->reader.framer, &line) == MP_FRAMER_LINE)
+        dispatch_line(transport, line);
+    wake_answered(transport);
+}
+
+/* The first of exit, end of stdout and failed write sets the time for the others. */
+static void begin_draining(struct mp_reader *reader)
+{
+    if (reader->drain_until == MP_NEVER)
+        reader->drain_until = mp_deadline_after_ms(DRAIN_MS);
+}
+
+static void read_stdout(mcpump_transport *transport)
+{
+    struct mp_reader *reader = &transport->reader;
+    size_t size;
+    char *room = mp_framer_room(&reader->framer, READ_BYTES, &size);
+    if (room == NULL) {
+        mp_transport_fault(transport, MCPUMP_CAUSE_NO_MEMORY, 0, NULL);
+        return;
+    }
+    ssize_t n = read(transport->stdout_fd, room, size);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (n < 0)
+        mp_transport_fault(transport, MCPUMP_CAUSE_READ_FAILED, errno, NULL);
+    if (n <= 0) {
+        reader->at_end = true;
+        dispatch_last_line(transport);
+        begin_draining(reader);
+        return;
+    }
+    mp_count(&transport->counters.bytes_read, (uint64_t)n);
+    mp_framer_filled(&reader->framer, (size_t)n);
+    dispatch_lines(transport);
+}
+
+bool mp_reader_discard(mcpump_transport *transport)
+{
+    char bytes[READ_BYTES / 4];
+    ssize_t n = read(transport->stdout_fd, bytes, sizeof(bytes));
+    transport->reader.at_end = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+    return !transport->reader.at_end;
+}
+
+/* Heard the bell: aborts what an interrupt hits. The count that each call took at its start tells.
+ */
+static void sweep_interrupted(mcpump_transport *transport)
+{
+    mp_entry_complete_list(mp_pending_take_all(&transport->pending, &transport->latch));
+}
+
+static bool has_to_end(mcpump_transport *transport)
+{
+    const struct mp_reader *reader = &transport->reader;
+    return has_verdict(transport) || (reader->at_end && reader->process_ended) ||
+           mp_deadline_passed(reader->drain_until);
+}
+
+static void look_around(mcpump_transport *transport, const struct pollfd fds[3])
+{
+    struct mp_reader *reader = &transport->reader;
+    if (fds[0].revents != 0) {
+        mp_bell_hear(&transport->bell);
+        sweep_interrupted(transport);
+        if (atomic_load(&transport->writer.failed) != 0)
+            begin_draining(reader);
+    }
+    if (fds[1].revents != 0)
+        read_stdout(transport);
+    if (fds[2].revents != 0) {
+        reader->process_ended = true;
+        begin_draining(reader);
+    }
+}
+
+void mp_reader_main(void *arg)
+{
+    mcpump_transport *transport = arg;
+    struct mp_reader *reader = &transport->reader;
+    while (!has_to_end(transport)) {
+        /* poll ignores negative fds: what has ended is not asked again. */
+        struct pollfd fds[3] = {
+            {transport->bell.fd, POLLIN, 0},
+            {reader->at_end ? -1 : transport->stdout_fd, POLLIN, 0},
+            {reader->process_ended ? -1 : transport->process.pidfd, POLLIN, 0},
+        };
+        poll(fds, 3, mp_deadline_poll_ms(reader->drain_until));
+        look_around(transport, fds);
+    }
+    mp_ending_run(transport);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public transport: its making and closing, and what can be asked of it. Opening is
+ * in opening.c, calls in call.c, the threads in reader.c (with ending.c), writer.c, stderr_pump.c.
+ */
+#include "transport/transport.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- made and freed */
+
+static int init_parts(mcpump_transport *transport)
+{
+    const struct mp_options *options = &transport->options;
+    transport->log =
+        (struct mp_log){options->log_fn, options->log_user, options->log_level, options->label};
+    transport->cwd = transport->options.cwd;
+    transport->options.cwd = NULL;
+    transport->stdout_fd = -1;
+    transport->process.pid = transport->process.pidfd = -1;
+    mp_mutex_init(&transport->lock);
+    mp_cond_init(&transport->changed);
+    mp_pending_init(&transport->pending);
+    mp_framer_init(&transport->reader.framer, options->max_message_bytes);
+    /* All of them, so that all of them can be done again. */
+    int errs[] = {
+        mp_bell_init(&transport->bell),
+        mp_writer_init(&transport->writer, options->write_queue_bytes, &transport->counters),
+        mp_stderr_pump_init(&transport->stderr_pump, options->label, &transport->counters),
+    };
+    for (size_t i = 0; i < sizeof(errs) / sizeof(*errs); i++) {
+        if (errs[i] != 0)
+            return errs[i];
+    }
+    return 0;
+}
+
+static void done_parts(mcpump_transport *transport)
+{
+    mp_stderr_pump_done(&transport->stderr_pump);
+    mp_writer_done(&transport->writer);
+    mp_bell_done(&transport->bell);
+    mp_framer_done(&transport->reader.framer);
+    mp_pending_done(&transport->pending);
+    mp_cond_done(&transport->changed);
+    mp_mutex_done(&transport->lock);
+    mp_options_done(&transport->options);
+    free(transport->cwd);
+    free(transport);
+}
+
+mcpump_err mcpump_transport_new(const mcpump_transport_options *options,
+                                mcpump_transport **ret_transport, mcpump_failure **ret_failure)
+{
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    if (options == NULL || ret_transport == NULL)
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    mcpump_transport *transport = calloc(1, sizeof(*transport));
+    if (transport == NULL)
+        return MCPUMP_ERR_NO_MEMORY;
+    mcpump_err err = mp_options_init(&transport->options, options, ret_failure);
+    if (err != MCPUMP_OK) {
+        mp_options_done(&transport->options);
+        free(transport);
+        return err;
+    }
+    int sys_errno = init_parts(transport);
+    if (sys_errno != 0) {
+        struct mp_failure_facts facts = {.name = transport->options.label,
+                                         .err = MCPUMP_ERR_SYSTEM,
+                                         .phase = MCPUMP_PHASE_START,
+                                         .sys_errno = sys_errno};
+        mp_fail(ret_failure, &facts, NULL);
+        done_parts(transport);
+        return MCPUMP_ERR_SYSTEM;
+    }
+    *ret_transport = transport;
+    return MCPUMP_OK;
+}
+
+void mcpump_transport_free(mcpump_transport *transport)
+{
+    if (transport == NULL)
+        return;
+    mcpump_transport_close(transport);
+    done_parts(transport);
+}
+
+/* -- ended */
+
+void mp_transport_join_threads(mcpump_transport *transport)
+{
+    mp_thread_join(&transport->reader.thread);
+    mp_thread_join(&transport->writer.thread);
+    mp_thread_join(&transport->stderr_pump.thread);
+}
+
+void mp_transport_fault(mcpump_transport *transport, mcpump_cause cause, int sys_errno,
+                        const char *detail)
+{
+    struct mp_verdict *verdict = &transport->verdict;
+    mp_mutex_lock(&transport->lock);
+    if (verdict->cause == MCPUMP_CAUSE_NONE) {
+        verdict->cause = cause;
+        verdict->sys_errno = sys_errno;
+        snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail != NULL ? detail : "");
+    }
+    mp_mutex_unlock(&transport->lock);
+    mp_bell_ring(&transport->bell);
+}
+
+struct mp_verdict mp_transport_verdict(mcpump_transport *transport)
+{
+    mp_mutex_lock(&transport->lock);
+    struct mp_verdict verdict = transport->verdict;
+    mp_mutex_unlock(&transport->lock);
+    return verdict;
+}
+
+/* Whether it is up to us to close; if another thread does, it is told to hurry, and waited for. */
+static bool begin_closing(mcpump_transport *transport)
+{
+    mp_mutex_lock(&transport->lock);
+    /* Woken by the thread that opens, which takes milliseconds. */
+    while (transport->state == MP_TRANSPORT_OPENING)
+        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
+    bool is_ours = !transport->closing && transport->state != MP_TRANSPORT_CLOSED;
+    if (is_ours)
+        transport->closing = true;
+    /* Woken by the thread that closes; its ladder is bounded. */
+    while (!is_ours && transport->closing) {
+        atomic_store(&transport->escalate, true);
+        mp_bell_ring(&transport->bell);
+        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
+    }
+    mp_mutex_unlock(&transport->lock);
+    return is_ours;
+}
+
+void mcpump_transport_close(mcpump_transport *transport)
+{
+    if (!begin_closing(transport))
+        return;
+    mp_transport_fault(transport, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
+    mp_transport_join_threads(transport);
+    mp_mutex_lock(&transport->lock);
+    transport->state = MP_TRANSPORT_CLOSED;
+    transport->closing = false;
+    mp_mutex_unlock(&transport->lock);
+    mp_cond_broadcast(&transport->changed);
+}
+
+/* -- the latch */
+
+void mcpump_transport_interrupt(mcpump_transport *transport)
+{
+    mp_latch_set(&transport->latch);
+    mp_bell_ring(&transport->bell);
+}
+
+void mcpump_transport_clear_interrupt(mcpump_transport *transport)
+{
+    mp_latch_clear(&transport->latch);
+}
+
+bool mcpump_transport_is_interrupted(const mcpump_transport *transport)
+{
+    return mp_latch_is_set(&transport->latch);
+}
+
+bool mcpump_transport_request_cancelled(const mcpump_transport *transport)
+{
+    return mp_latch_is_set(&transport->latch);
+}
+
+/* -- asked */
+
+/* The locks of a transport that is only looked at: the object itself is never const. */
+static mcpump_transport *unconst(const mcpump_transport *transport)
+{
+    union {
+        const mcpump_transport *in;
+        mcpump_transport *out;
+    } cast = {transport};
+    return cast.out;
+}
+
+bool mcpump_transport_is_connected(const mcpump_transport *transport)
+{
+    struct mp_mutex *lock = &unconst(transport)->lock;
+    mp_mutex_lock(lock);
+    bool connected = transport->state == MP_TRANSPORT_OPEN &&
+                     transport->verdict.cause == MCPUMP_CAUSE_NONE &&
+                     mp_process_is_alive(transport->process.pidfd);
+    mp_mutex_unlock(lock);
+    return connected;
+}
+
+const char *mcpump_transport_display_name(const mcpump_transport *transport)
+{
+    return transport->options.label;
+}
+
+pid_t mcpump_transport_pid(const mcpump_transport *transport)
+{
+    struct mp_mutex *lock = &unconst(transport)->lock;
+    mp_mutex_lock(lock);
+    pid_t pid = transport->process.pid;
+    mp_mutex_unlock(lock);
+    return pid;
+}
+
+mcpump_err mcpump_transport_set_working_dir(mcpump_transport *transport, const char *directory,
+                                            mcpump_failure **ret_failure)
+{
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    if (transport == NULL)
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    struct mp_failure_facts facts = {.name = transport->options.label,
+                                     .phase = MCPUMP_PHASE_OPTIONS,
+                                     .subject = "cwd",
+                                     .detail = directory};
+    facts.sys_errno = directory != NULL ? mp_options_check_directory(directory) : 0;
+    if (facts.sys_errno != 0) {
+        facts.err = MCPUMP_ERR_INVALID_ARGUMENT;
+        return mp_fail(ret_failure, &facts, NULL);
+    }
+    char *copy = directory != NULL ? strdup(directory) : NULL;
+    if (directory != NULL && copy == NULL)
+        facts.err = MCPUMP_ERR_NO_MEMORY;
+    mp_mutex_lock(&transport->lock);
+    if (transport->state != MP_TRANSPORT_CLOSED && transport->state != MP_TRANSPORT_ENDED)
+        facts.err = MCPUMP_ERR_ALREADY_OPEN;
+    if (facts.err == MCPUMP_OK) {
+        char *old = transport->cwd;
+        transport->cwd = copy;
+        copy = old;
+    }
+    mp_mutex_unlock(&transport->lock);
+    free(copy);
+    facts.detail = NULL;
+    return facts.err == MCPUMP_OK ? MCPUMP_OK : mp_fail(ret_failure, &facts, NULL);
+}
+
+void mcpump_transport_stats(const mcpump_transport *transport, mcpump_stats *ret_stats)
+{
+    const struct mp_counters *counters = &transport->counters;
+    mcpump_stats stats = {
+        .size = ret_stats->size,
+        .opens = mp_counted(&counters->opens),
+        .requests = mp_counted(&counters->requests),
+        .replies = mp_counted(&counters->replies),
+        .notifications_sent = mp_counted(&counters->notifications_sent),
+        .notifications_read = mp_counted(&counters->notifications_read),
+        .server_requests = mp_counted(&counters->server_requests),
+        .late_replies = mp_counted(&counters->late_replies),
+        .duplicate_replies = mp_counted(&counters->duplicate_replies),
+        .unknown_replies = mp_counted(&counters->unknown_replies),
+        .junk_lines = mp_counted(&counters->junk_lines),
+        .cancelled_on_wire = mp_counted(&counters->cancelled_on_wire),
+        .bytes_written = mp_counted(&counters->bytes_written),
+        .bytes_read = mp_counted(&counters->bytes_read),
+        .stderr_lines = mp_counted(&counters->stderr_lines),
+        .stderr_lines_dropped = mp_counted(&counters->stderr_lines_dropped),
+        .queued_bytes = mp_outbox_bytes(&unconst(transport)->writer.outbox),
+        .in_flight = mp_pending_count(&unconst(transport)->pending),
+    };
+    size_t size = stats.size < sizeof(stats) ? stats.size : sizeof(stats);
+    memcpy(ret_stats, &stats, size);
+}
+
+mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t timeout_ms)
+{
+    if (timeout_ms == 0)
+        timeout_ms = transport->options.default_timeout_ms;
+    return mp_deadline_after_ms(timeout_ms);
+}
+
+void mp_transport_ignore_requests(mcpump_transport *transport, bool ignore)
+{
+    atomic_store_explicit(&transport->ignores_requests, ignore, memory_order_relaxed);
+}

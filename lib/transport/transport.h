@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The inside of a transport, and what the rooms below may do with it beyond the public API.
+ *
+ * Its locks (lock, pending.lock, an entry's, outbox.lock, those of the stderr pump and its tail)
+ * are all leaves: no thread ever holds two of them.
+ */
+#ifndef MP_TRANSPORT_TRANSPORT_H
+#define MP_TRANSPORT_TRANSPORT_H
+
+#include <stdatomic.h>
+
+#include "base/bell.h"
+#include "base/latch.h"
+#include "base/log.h"
+#include "base/sync.h"
+#include "mcpump/transport.h"
+#include "process/process.h"
+#include "transport/counters.h"
+#include "transport/options.h"
+#include "transport/pending.h"
+#include "transport/stderr_pump.h"
+#include "transport/writer.h"
+#include "wire/framer.h"
+
+enum mp_transport_state {
+    MP_TRANSPORT_CLOSED,  /* no process, no threads */
+    MP_TRANSPORT_OPENING, /* one thread is in open */
+    MP_TRANSPORT_OPEN,    /* calls go through */
+    MP_TRANSPORT_ENDING,  /* the reader is ending it: calls fail, the process is being stopped */
+    MP_TRANSPORT_ENDED,   /* no process; the threads wait to be joined */
+};
+
+/* The reader thread's own. */
+struct mp_reader {
+    struct mp_thread thread;
+    struct mp_framer framer;
+    struct mp_entry *answered; /* taken from the table by this batch, to be woken after it */
+    int64_t junk_run;          /* lines in a row that were no messages */
+    char junk_preview[80];     /* the first of them, clean */
+    bool at_end;               /* of stdout */
+    bool process_ended;        /* noticed */
+    mp_deadline drain_until;   /* something ended: go on reading until then */
+};
+
+/* Why the connection ended. */
+struct mp_verdict {
+    mcpump_cause cause; /* NONE: it has not */
+    int sys_errno;
+    struct mp_exit exit;
+    char detail[160]; /* more words for a person, or "" */
+};
+
+struct mcpump_transport {
+    /* -- immutable after new */
+    struct mp_options options;
+    struct mp_log log;
+
+    struct mp_latch latch;
+    struct mp_pending pending;
+    struct mp_writer writer;
+    struct mp_stderr_pump stderr_pump;
+    struct mp_counters counters;
+    /* Wakes the reader: interrupt, close, a failed write, a fault. */
+    struct mp_bell bell;
+
+    /* -- reader thread only, while it runs */
+    struct mp_reader reader;
+    int stdout_fd;
+
+    /* -- atomic, relaxed but for the flags, which are stored before the bell is rung */
+    atomic_bool escalate;         /* skip the graces */
+    atomic_bool ignores_requests; /* of the server: a modern one writes none */
+
+    struct mp_mutex lock;
+    struct mp_cond changed; /* state changed */
+    /* -- protected by lock */
+    enum mp_transport_state state;
+    bool closing;              /* some thread is in close; others wait for it */
+    struct mp_verdict verdict; /* first cause stays until the next open */
+    char *cwd;                 /* for the next open; NULL: that of the host */
+    /* Its pid and pidfd change under lock; the reader, which alone changes them while it runs,
+     * reads them without. The rest of it is the reader's. */
+    struct mp_process process;
+};
+
+/* -- for the files of this room */
+
+/* Sets the cause if there is none yet, and wakes the reader, who ends the connection. Any thread.
+ */
+void mp_transport_fault(mcpump_transport *transport, mcpump_cause cause, int sys_errno,
+                        const char *detail);
+
+/* A copy of the verdict. */
+struct mp_verdict mp_transport_verdict(mcpump_transport *transport);
+
+/* Waits for the threads to end; none may have been told to go on. */
+void mp_transport_join_threads(mcpump_transport *transport);
+
+/* The reader thread: reads until the connection has to end, then ends it (ending.c). */
+void mp_reader_main(void *transport);
+
+/* Fails all calls, climbs the stop ladder, reaps. Reader thread. */
+void mp_ending_run(mcpump_transport *transport);
+
+/* One read of stdout, the bytes thrown away; false at its end. For the ladder. */
+bool mp_reader_discard(mcpump_transport *transport);
+
+/* -- for the rooms below */
+
+/* mcpump_transport_open for a caller that took the latch's count earlier: an interrupt that came
+ * since then stays set. */
+mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
+                             mcpump_failure **ret_failure);
+
+/* The default timeout, or that of the options if they have one, as a deadline from now. */
+mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t timeout_ms);
+
+/* Whether the server's own requests are answered (the default), or logged and ignored. */
+void mp_transport_ignore_requests(mcpump_transport *transport, bool ignore);
+
+#endif

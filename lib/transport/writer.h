@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer: puts the frames of an outbox into the server's stdin. A caller who finds nobody
+ * writing writes at once, without blocking, which spares it a change of threads; the writer thread
+ * sees to what is left, waits for a pipe that is full, and closes it in the end.
+ */
+#ifndef MP_TRANSPORT_WRITER_H
+#define MP_TRANSPORT_WRITER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/bell.h"
+#include "base/sync.h"
+#include "transport/counters.h"
+#include "transport/outbox.h"
+
+struct mp_writer {
+    struct mp_outbox outbox;
+    struct mp_thread thread;
+    struct mp_bell bell; /* wakes the writer thread: work was left to it, or it has to stop */
+    /* -- immutable while the thread runs */
+    int fd;                           /* closed by the writer thread, with the role seized */
+    const struct mp_bell *on_failure; /* rung when a write failed */
+    struct mp_counters *counters;
+    /* -- atomic: stored before the bell is rung, sequentially consistent */
+    _Atomic mp_deadline flush_until; /* stop then; MP_NEVER: not asked to stop */
+    atomic_int failed;               /* errno of the write that failed, else 0 */
+};
+
+/* 0 or an errno. */
+int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *counters);
+void mp_writer_done(struct mp_writer *writer);
+
+/* Takes fd, non-blocking, on success. 0 or an errno. `name` is that of the thread. */
+int mp_writer_start(struct mp_writer *writer, int fd, const struct mp_bell *on_failure,
+                    const char *name);
+
+/* As mp_outbox_push, and writes at once if nobody else does. Never blocks. */
+mcpump_err mp_writer_send(struct mp_writer *writer, struct mp_frame *frame, bool held);
+
+/* As mp_outbox_withdraw, and writes the sequel. */
+mcpump_sent mp_writer_withdraw(struct mp_writer *writer, struct mp_frame *frame,
+                               struct mp_frame *sequel, bool *ret_sequel);
+
+/* Refuses new frames; the thread goes on with what is there until `flush_until`, then closes the
+ * pipe and ends. Does not wait for it. */
+void mp_writer_stop(struct mp_writer *writer, mp_deadline flush_until);
+
+#endif
