@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Agreeing with a server that has just been started on a protocol version: the probe
+ * (`server/discover`), then, for a legacy server, `initialize`. Runs in the thread that connects.
+ */
+#ifndef MP_MCP_HANDSHAKE_H
+#define MP_MCP_HANDSHAKE_H
+
+#include "mcp/era.h"
+#include "mcp/metadata.h"
+#include "transport/transport.h"
+
+struct mp_handshake {
+    mcpump_transport *transport;
+    const struct mp_client *client;
+    mcpump_era era; /* AUTO: probe */
+    int64_t probe_timeout_ms;
+    mp_deadline deadline; /* over everything */
+    bool may_respawn;     /* this process is the first: the server may be started once more */
+};
+
+enum mp_handshake_result {
+    MP_HANDSHAKE_AGREED,  /* *ret_revision */
+    MP_HANDSHAKE_FAILED,  /* *ret_failure */
+    MP_HANDSHAKE_RESPAWN, /* the probe was too much for it: start it again, insist on LEGACY */
+};
+
+/* The transport is open, and stays so. For FAILED, *ret_err too. */
+enum mp_handshake_result mp_handshake_run(const struct mp_handshake *handshake,
+                                          const struct mp_revision **ret_revision,
+                                          mcpump_err *ret_err, mcpump_failure **ret_failure);
+
+#endif

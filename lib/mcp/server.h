@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of a server, for the files of this room. */
+#ifndef MP_MCP_SERVER_H
+#define MP_MCP_SERVER_H
+
+#include "base/sync.h"
+#include "mcp/handshake.h"
+#include "mcp/metadata.h"
+#include "mcpump/server.h"
+#include "transport/transport.h"
+
+enum mp_server_state {
+    MP_SERVER_IDLE,       /* never connected, or closed, or could not connect */
+    MP_SERVER_CONNECTING, /* one thread does it, others wait */
+    MP_SERVER_READY,      /* it was connected; whether it still is, the transport knows */
+};
+
+struct mcpump_server {
+    /* -- immutable after new */
+    mcpump_transport *transport;
+    struct mp_client client;
+    mcpump_era era;
+    int64_t probe_timeout_ms;
+    int64_t connect_timeout_ms;
+
+    struct mp_mutex lock;
+    struct mp_cond changed; /* state, attempts */
+    /* -- protected by lock */
+    enum mp_server_state state;
+    const struct mp_revision *revision; /* when READY */
+    int closers;                        /* threads in close: nothing may be started */
+    uint64_t attempts;                  /* to connect, that have ended */
+    mcpump_err last_err;                /* of the last attempt */
+    mcpump_failure *last_failure;
+    bool last_was_hurried; /* it ended with the deadline of the call that made it, not its own */
+};
+
+/* Connects if need be and returns the revision to speak. `deadline` of the call that needs it. */
+mcpump_err mp_server_ready(mcpump_server *server, mp_deadline deadline,
+                           const struct mp_revision **ret_revision, mcpump_failure **ret_failure);
+
+/* A request under a deadline; the public one has options instead. */
+mcpump_err mp_server_request(mcpump_server *server, const char *method, const char *params,
+                             mp_deadline deadline, const char *cancel_reason,
+                             mcpump_reply **ret_reply, mcpump_failure **ret_failure);
+
+/* Fails with words of our own. */
+mcpump_err mp_server_fail(mcpump_server *server, mcpump_err err, mcpump_phase phase,
+                          const char *subject, const char *words, mcpump_failure **ret_failure);
+
+/* Imports the options of a call; false: not valid. */
+bool mp_server_import_call(mcpump_call_options *ret_whole, const mcpump_call_options *given);
+
+#endif
