@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The strict JSON scanner. Every message goes through it, so plain text is skipped eight bytes at a
+ * time; nesting is a loop over a stack of bits, one a level.
+ */
+#include "wire/scan.h"
+
+#include <assert.h>
+#include <endian.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define EACH_BYTE(byte) (UINT64_MAX / 0xFF * (byte))
+
+/* What is open around a value. */
+struct nest {
+    uint64_t objects[MP_JSON_MAX_DEPTH / 64]; /* a bit a level: an object, else an array */
+    unsigned depth;
+};
+
+static bool is_plain(char c)
+{
+    unsigned char byte = (unsigned char)c;
+    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+/*
+ * Behind the bytes that mean nothing within a string. The top bit of a byte of `marks` says that
+ * the byte is not plain. A borrow can set one wrongly, but only above a byte that borrowed and is
+ * therefore marked rightly: the lowest mark is always right.
+ */
+static const char *skip_plain(const char *at, const char *end)
+{
+    while (end - at >= 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof(word));
+        word = le64toh(word);
+        uint64_t below_space = word - EACH_BYTE(0x20);
+        uint64_t quote = (word ^ EACH_BYTE('"')) - EACH_BYTE(1);
+        uint64_t backslash = (word ^ EACH_BYTE('\\')) - EACH_BYTE(1);
+        uint64_t marks = (word | below_space | quote | backslash) & EACH_BYTE(0x80);
+        if (marks != 0)
+            return at + __builtin_ctzll(marks) / 8;
+        at += 8;
+    }
+    while (at < end && is_plain(*at))
+        at++;
+    return at;
+}
+
+static bool is_digit(const char *at, const char *end)
+{
+    return at < end && *at >= '0' && *at <= '9';
+}
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/* The size of the escape at the backslash; 0 when it is none. */
+static size_t escape_size(const char *at, const char *end)
+{
+    if (end - at < 2)
+        return 0;
+    switch (at[1]) {
+    case '"':
+    case '\\':
+    case '/':
+    case 'b':
+    case 'f':
+    case 'n':
+    case 'r':
+    case 't':
+        return 2;
+    case 'u':
+        return end - at >= 6 && is_hex(at[2]) && is_hex(at[3]) && is_hex(at[4]) && is_hex(at[5])
+                   ? 6
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+const char *mp_scan_space(const char *at, const char *end)
+{
+    while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
+        at++;
+    return at;
+}
+
+const char *mp_scan_string(const char *at, const char *end)
+{
+    for (;;) {
+        at = skip_plain(at, end);
+        if (at == end)
+            return NULL;
+        if (*at == '"')
+            return at + 1;
+        size_t size = 0;
+        if (*at == '\\')
+            size = escape_size(at, end);
+        else if ((unsigned char)*at >= 0x80)
+            size = mp_text_utf8_size(at, (size_t)(end - at));
+        if (size == 0)
+            return NULL;
+        at += size;
+    }
+}
+
+static const char *skip_digits(const char *at, const char *end)
+{
+    while (is_digit(at, end))
+        at++;
+    return at;
+}
+
+const char *mp_scan_number(const char *at, const char *end)
+{
+    if (at < end && *at == '-')
+        at++;
+    if (!is_digit(at, end))
+        return NULL;
+    at = *at == '0' ? at + 1 : skip_digits(at, end);
+    if (at < end && *at == '.') {
+        if (!is_digit(++at, end))
+            return NULL;
+        at = skip_digits(at, end);
+    }
+    if (at < end && (*at == 'e' || *at == 'E')) {
+        at++;
+        if (at < end && (*at == '+' || *at == '-'))
+            at++;
+        if (!is_digit(at, end))
+            return NULL;
+        at = skip_digits(at, end);
+    }
+    return at;
+}
+
+const char *mp_scan_key(const char *at, const char *end, size_t *ret_size)
+{
+    if (at == end || *at != '"')
+        return NULL;
+    const char *behind = mp_scan_string(at + 1, end);
+    if (behind == NULL)
+        return NULL;
+    const char *colon = mp_scan_space(behind, end);
+    if (colon == end || *colon != ':')
+        return NULL;
+    *ret_size = (size_t)(behind - at) - 2;
+    return mp_scan_space(colon + 1, end);
+}
+
+static const char *scan_word(const char *at, const char *end, const char *word, size_t size)
+{
+    return (size_t)(end - at) >= size && memcmp(at, word, size) == 0 ? at + size : NULL;
+}
+
+static const char *scan_scalar(const char *at, const char *end)
+{
+    if (at == end)
+        return NULL;
+    switch (*at) {
+    case '"':
+        return mp_scan_string(at + 1, end);
+    case 't':
+        return scan_word(at, end, "true", 4);
+    case 'f':
+        return scan_word(at, end, "false", 5);
+    case 'n':
+        return scan_word(at, end, "null", 4);
+    default:
+        return mp_scan_number(at, end);
+    }
+}
+
+static void nest_open(struct nest *nest, bool object)
+{
+    uint64_t bit = (uint64_t)1 << nest->depth % 64;
+    uint64_t *word = &nest->objects[nest->depth / 64];
+    *word = object ? *word | bit : *word & ~bit;
+    nest->depth++;
+}
+
+static bool nest_in_object(const struct nest *nest)
+{
+    unsigned level = nest->depth - 1;
+    return (nest->objects[level / 64] >> level % 64 & 1) != 0;
+}
+
+static char nest_closer(const struct nest *nest)
+{
+    return nest_in_object(nest) ? '}' : ']';
+}
+
+/* From behind a value: closes what ends there, and steps over the comma before the next one. */
+static const char *scan_after(struct nest *nest, const char *at, const char *end)
+{
+    while (nest->depth > 0) {
+        at = mp_scan_space(at, end);
+        if (at == end)
+            return NULL;
+        if (*at == ',')
+            return mp_scan_space(at + 1, end);
+        if (*at != nest_closer(nest))
+            return NULL;
+        nest->depth--;
+        at++;
+    }
+    return at;
+}
+
+const char *mp_scan_value(const char *at, const char *end, unsigned max_depth)
+{
+    assert(max_depth <= MP_JSON_MAX_DEPTH);
+    struct nest nest = {.depth = 0};
+    for (;;) {
+        bool complete = true;
+        if (at < end && (*at == '{' || *at == '[')) {
+            if (nest.depth == max_depth)
+                return NULL;
+            nest_open(&nest, *at == '{');
+            at = mp_scan_space(at + 1, end);
+            complete = at < end && *at == nest_closer(&nest);
+        } else {
+            at = scan_scalar(at, end);
+        }
+        if (at != NULL && complete)
+            at = scan_after(&nest, at, end);
+        if (at == NULL || nest.depth == 0)
+            return at;
+        size_t key_size;
+        if (nest_in_object(&nest))
+            at = mp_scan_key(at, end, &key_size);
+        if (at == NULL)
+            return NULL;
+    }
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Messages rewritten as text: all bytes outside the replaced span stay as they are, except raw line
+ * breaks between tokens of what we write, which become spaces, since LF ends a message.
+ */
+#ifndef MP_WIRE_SPLICE_H
+#define MP_WIRE_SPLICE_H
+
+#include "base/buffer.h"
+#include "wire/envelope.h"
+
+/* Appends `line` to out with `hole` (a span within it; absent: nothing is replaced) replaced by
+ * `text`. The reply's way: the bytes are not looked at. */
+void mp_splice(struct mp_buffer *out, struct mp_span line, struct mp_span hole,
+               struct mp_span text);
+
+/* The same for the request's way: line breaks become spaces and one LF is added at the end. */
+void mp_splice_frame(struct mp_buffer *out, struct mp_span line, struct mp_span hole,
+                     struct mp_span text);
+
+/*
+ * Appends `request` (scanned into `envelope`) to out with `members`, the text of one or more
+ * members of an object without braces and outer commas, added in front of those of params._meta;
+ * params and _meta are made when they are absent. False when params is no object or _meta is not
+ * one: out is untouched then.
+ */
+bool mp_splice_meta(struct mp_buffer *out, struct mp_span request,
+                    const struct mp_envelope *envelope, struct mp_span members);
+
+/* Appends text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+void mp_splice_string(struct mp_buffer *out, const char *text, size_t size);
+
+#endif
