@@ -128,6 +128,6 @@ static const char *from_posix(int err, const char *scratch)
 const char *mp_text_errno(int err, char scratch[MP_TEXT_ERRNO_SIZE])
 {
     scratch[0] = '\0';
-    return _Generic(strerror_r(0, NULL, 0), char *: from_gnu, int: from_posix)(
+    return _Generic(strerror_r(0, scratch, 0), char *: from_gnu, int: from_posix)(
         strerror_r(err, scratch, MP_TEXT_ERRNO_SIZE), scratch);
 }

@@ -2,6 +2,8 @@
 /* The public server: its making, its requests, and what can be asked of it. */
 #include "mcp/server.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "transport/call.h"
@@ -19,11 +21,13 @@ mcpump_err mp_server_fail(mcpump_server *server, mcpump_err err, mcpump_phase ph
     return mp_fail(ret_failure, &facts, NULL);
 }
 
-static mcpump_err refuse_option(mcpump_server *server, const char *key,
+static mcpump_err refuse_option(mcpump_server *server, const char *key, int64_t value,
                                 mcpump_failure **ret_failure)
 {
-    return mp_server_fail(server, MCPUMP_ERR_INVALID_ARGUMENT, MCPUMP_PHASE_OPTIONS, key,
-                          "it is out of range", ret_failure);
+    char words[48];
+    snprintf(words, sizeof(words), "%" PRId64 " is out of range", value);
+    return mp_server_fail(server, MCPUMP_ERR_INVALID_ARGUMENT, MCPUMP_PHASE_OPTIONS, key, words,
+                          ret_failure);
 }
 
 static mcpump_err init(mcpump_server *server, const mcpump_server_options *options,
@@ -35,11 +39,13 @@ static mcpump_err init(mcpump_server *server, const mcpump_server_options *optio
     if (!mp_client_init(&server->client, options->client_name, options->client_version))
         return MCPUMP_ERR_NO_MEMORY;
     if ((int)options->era < 0 || options->era > MCPUMP_ERA_MODERN)
-        return refuse_option(server, "era", ret_failure);
-    if (options->probe_timeout_ms < 0)
-        return refuse_option(server, "probe_timeout_ms", ret_failure);
-    if (options->connect_timeout_ms < MCPUMP_FOREVER)
-        return refuse_option(server, "connect_timeout_ms", ret_failure);
+        return refuse_option(server, "era", (int)options->era, ret_failure);
+    if (options->probe_timeout_ms < 0 || options->probe_timeout_ms > MP_OPTIONS_MOST)
+        return refuse_option(server, "probe_timeout_ms", options->probe_timeout_ms, ret_failure);
+    if (options->connect_timeout_ms < MCPUMP_FOREVER ||
+        options->connect_timeout_ms > MP_OPTIONS_MOST)
+        return refuse_option(server, "connect_timeout_ms", options->connect_timeout_ms,
+                             ret_failure);
     server->era = options->era;
     server->probe_timeout_ms = options->probe_timeout_ms != 0 ? options->probe_timeout_ms : 3000;
     server->connect_timeout_ms =
@@ -53,8 +59,10 @@ mcpump_err mcpump_server_new(const mcpump_server_options *options, mcpump_server
     mcpump_server_options whole;
     if (ret_failure != NULL)
         *ret_failure = NULL;
-    if (options == NULL || ret_server == NULL || !mp_options_import(&whole, sizeof(whole), options))
+    if (options == NULL || ret_server == NULL)
         return MCPUMP_ERR_INVALID_ARGUMENT;
+    if (!mp_options_import(&whole, sizeof(whole), options))
+        return mp_options_refuse_size(options, ret_failure);
     mcpump_server *server = calloc(1, sizeof(*server));
     if (server == NULL)
         return MCPUMP_ERR_NO_MEMORY;

@@ -43,7 +43,6 @@ static struct mp_verdict find_verdict(mcpump_transport *transport)
     transport->state = MP_TRANSPORT_ENDING;
     struct mp_verdict found = *verdict;
     mp_mutex_unlock(&transport->lock);
-    mp_cond_broadcast(&transport->changed);
     return found;
 }
 
@@ -151,5 +150,4 @@ void mp_ending_run(mcpump_transport *transport)
     mp_process_done(&transport->process);
     transport->state = MP_TRANSPORT_ENDED;
     mp_mutex_unlock(&transport->lock);
-    mp_cond_broadcast(&transport->changed);
 }

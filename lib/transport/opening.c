@@ -18,14 +18,6 @@
 
 extern char **environ;
 
-static void set_state(mcpump_transport *transport, enum mp_transport_state state)
-{
-    mp_mutex_lock(&transport->lock);
-    transport->state = state;
-    mp_mutex_unlock(&transport->lock);
-    mp_cond_broadcast(&transport->changed);
-}
-
 static int open_sink(const struct mp_options *options, struct mp_stderr_sink *ret_sink)
 {
     struct mp_stderr_sink sink = {options->stderr_sink, -1, options->stderr_fn,
@@ -106,6 +98,8 @@ static void reset(mcpump_transport *transport, const struct mp_spawned *spawned)
     mp_mutex_lock(&transport->lock);
     mp_process_init(&transport->process, spawned->pid, spawned->pidfd);
     memset(&transport->verdict, 0, sizeof(transport->verdict));
+    /* Already, since it is the reader who moves on from here. */
+    transport->state = MP_TRANSPORT_OPEN;
     mp_mutex_unlock(&transport->lock);
 }
 
@@ -162,8 +156,6 @@ static int start_threads(mcpump_transport *transport, struct mp_spawned *spawned
         char name[32];
         thread_name(name, 'r', transport);
         mp_pending_accept(&transport->pending, true);
-        /* Before the reader runs: it is the one who moves on from here. */
-        set_state(transport, MP_TRANSPORT_OPEN);
         err = mp_thread_start(&transport->reader.thread, name, mp_reader_main, transport);
     }
     if (err == 0)
@@ -199,16 +191,26 @@ static mcpump_err start(mcpump_transport *transport, mcpump_failure **ret_failur
     return thread_errno == 0 ? MCPUMP_OK : fail_start(transport, &error, NULL, ret_failure);
 }
 
-/* Whether the state let us in; OPENING is ours then. */
+/* Whether the state lets us in. */
 static bool begin_opening(mcpump_transport *transport)
 {
     mp_mutex_lock(&transport->lock);
-    bool may = !transport->closing &&
+    bool may = !transport->opening && !transport->closing &&
                (transport->state == MP_TRANSPORT_CLOSED || transport->state == MP_TRANSPORT_ENDED);
     if (may)
-        transport->state = MP_TRANSPORT_OPENING;
+        transport->opening = true;
     mp_mutex_unlock(&transport->lock);
     return may;
+}
+
+static void end_opening(mcpump_transport *transport, bool is_open)
+{
+    mp_mutex_lock(&transport->lock);
+    transport->opening = false;
+    if (!is_open)
+        transport->state = MP_TRANSPORT_CLOSED;
+    mp_mutex_unlock(&transport->lock);
+    mp_cond_broadcast(&transport->changed);
 }
 
 mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
@@ -222,10 +224,9 @@ mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
     }
     mp_transport_join_threads(transport); /* of a connection that ended by itself */
     mcpump_err err = start(transport, ret_failure);
-    if (err != MCPUMP_OK) {
-        set_state(transport, MP_TRANSPORT_CLOSED);
+    end_opening(transport, err == MCPUMP_OK);
+    if (err != MCPUMP_OK)
         return err;
-    }
     mp_latch_clear_before(&transport->latch, latch_count);
     mp_count(&transport->counters.opens, 1);
     return MCPUMP_OK;

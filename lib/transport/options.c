@@ -15,8 +15,6 @@
 
 #define DETAIL_BYTES 512
 #define MIB          (1024 * 1024)
-/* Keeps sums of sizes and of times far from overflow. */
-#define MOST (INT64_MAX / 4)
 
 bool mp_options_import(void *ret_ours, size_t our_size, const void *given)
 {
@@ -32,6 +30,22 @@ bool mp_options_import(void *ret_ours, size_t our_size, const void *given)
     memset(ret_ours, 0, our_size);
     memcpy(ret_ours, given, given_size < our_size ? given_size : our_size);
     return true;
+}
+
+mcpump_err mp_options_refuse_size(const void *given, mcpump_failure **ret_failure)
+{
+    size_t size;
+    char words[96];
+    memcpy(&size, given, sizeof(size));
+    snprintf(words, sizeof(words), "%zu is %s", size,
+             size < sizeof(size) ? "too small"
+                                 : "larger than known here, and the rest is not zero");
+    struct mp_failure_facts facts = {.name = "server",
+                                     .err = MCPUMP_ERR_INVALID_ARGUMENT,
+                                     .phase = MCPUMP_PHASE_OPTIONS,
+                                     .subject = "size",
+                                     .detail = words};
+    return mp_fail(ret_failure, &facts, NULL);
 }
 
 int mp_options_check_directory(const char *directory)
@@ -152,30 +166,32 @@ static void check_stderr(struct check *check)
         complain(check, "stderr_fn", "it is required with this stderr_sink");
 }
 
-/* 0 becomes the default, -1 what `minus_one` says (MOST + 1: refused). */
+/* 0 becomes the default, -1 what `minus_one` says. */
 static int64_t number(struct check *check, const char *key, int64_t given, int64_t by_default,
                       int64_t minus_one)
 {
     if (given == 0)
         return by_default;
-    if (given == -1 && minus_one <= MOST)
+    if (given == -1)
         return minus_one;
-    if (given < 0 || given > MOST)
+    if (given < 0 || given > MP_OPTIONS_MOST)
         complain(check, key, "%" PRId64 " is out of range", given);
     return given;
+}
+
+static size_t bytes(struct check *check, const char *key, size_t given, size_t by_default)
+{
+    if (given > (size_t)MP_OPTIONS_MOST)
+        complain(check, key, "%zu is out of range", given);
+    return given != 0 ? given : by_default;
 }
 
 static void check_numbers(struct check *check)
 {
     const mcpump_transport_options *given = check->given;
     struct mp_options *out = check->out;
-    const int64_t refused = MOST + 1;
-    /* A size_t that does not fit becomes -1 and is refused. */
-    int64_t message = given->max_message_bytes > MOST ? -1 : (int64_t)given->max_message_bytes;
-    int64_t queue = given->write_queue_bytes > MOST ? -1 : (int64_t)given->write_queue_bytes;
-
-    out->max_message_bytes = (size_t)number(check, "max_message_bytes", message, 8 * MIB, refused);
-    out->write_queue_bytes = (size_t)number(check, "write_queue_bytes", queue, 16 * MIB, refused);
+    out->max_message_bytes = bytes(check, "max_message_bytes", given->max_message_bytes, 8 * MIB);
+    out->write_queue_bytes = bytes(check, "write_queue_bytes", given->write_queue_bytes, 16 * MIB);
     out->max_junk_lines = number(check, "max_junk_lines", given->max_junk_lines, 10, 0);
     out->default_timeout_ms =
         number(check, "default_timeout_ms", given->default_timeout_ms, 30000, MCPUMP_FOREVER);
@@ -216,11 +232,8 @@ mcpump_err mp_options_init(struct mp_options *ret_options, const mcpump_transpor
     mcpump_transport_options whole;
     struct check check = {.given = &whole, .out = ret_options, .err = MCPUMP_OK};
     memset(ret_options, 0, sizeof(*ret_options));
-    if (!mp_options_import(&whole, sizeof(whole), given)) {
-        memset(&whole, 0, sizeof(whole));
-        complain(&check, "size", "it is not that of the options, which start from %s",
-                 "MCPUMP_TRANSPORT_OPTIONS_INIT");
-    }
+    if (!mp_options_import(&whole, sizeof(whole), given))
+        return mp_options_refuse_size(given, ret_failure);
     copy_all(&check);
     check_command(&check);
     check_env(&check);

@@ -7,6 +7,8 @@
 #include "transport/failure.h"
 
 #define MP_LABEL_BYTES 64
+/* The largest number in an option: keeps sums of sizes and of times far from overflow. */
+#define MP_OPTIONS_MOST (INT64_MAX / 4)
 
 struct mp_options {
     char *command;
@@ -45,6 +47,9 @@ void mp_options_done(struct mp_options *options);
  * false.
  */
 bool mp_options_import(void *ret_ours, size_t our_size, const void *given);
+
+/* Fails with INVALID_ARGUMENT: import has refused the size of the options given. */
+mcpump_err mp_options_refuse_size(const void *given, mcpump_failure **ret_failure);
 
 /* An absolute, existing directory: 0 or an errno (EINVAL: not absolute). */
 int mp_options_check_directory(const char *directory);

@@ -24,11 +24,10 @@
 #include "wire/framer.h"
 
 enum mp_transport_state {
-    MP_TRANSPORT_CLOSED,  /* no process, no threads */
-    MP_TRANSPORT_OPENING, /* one thread is in open */
-    MP_TRANSPORT_OPEN,    /* calls go through */
-    MP_TRANSPORT_ENDING,  /* the reader is ending it: calls fail, the process is being stopped */
-    MP_TRANSPORT_ENDED,   /* no process; the threads wait to be joined */
+    MP_TRANSPORT_CLOSED, /* no process, no threads */
+    MP_TRANSPORT_OPEN,   /* calls go through */
+    MP_TRANSPORT_ENDING, /* the reader is ending it: calls fail, the process is being stopped */
+    MP_TRANSPORT_ENDED,  /* no process; the threads wait to be joined */
 };
 
 /* The reader thread's own. */
@@ -73,10 +72,11 @@ struct mcpump_transport {
     atomic_bool ignores_requests; /* of the server: a modern one writes none */
 
     struct mp_mutex lock;
-    struct mp_cond changed; /* state changed */
+    struct mp_cond changed; /* opening, closing */
     /* -- protected by lock */
     enum mp_transport_state state;
-    bool closing;              /* some thread is in close; others wait for it */
+    bool opening;              /* some thread is in open: it alone starts and joins threads */
+    bool closing;              /* some thread is in close: likewise; others wait for it */
     struct mp_verdict verdict; /* first cause stays until the next open */
     char *cwd;                 /* for the next open; NULL: that of the host */
     /* Its pid and pidfd change under lock; the reader, which alone changes them while it runs,

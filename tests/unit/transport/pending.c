@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "transport/pending.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+static const struct mp_span no_id = {"1", 1};
+
+static void setup(struct mp_pending *pending)
+{
+    mp_pending_init(pending);
+    mp_pending_accept(pending, true);
+}
+
+static struct mp_entry *enter(struct mp_pending *pending, uint64_t latch_count)
+{
+    struct mp_entry *entry = NULL;
+    cr_assert_eq(mp_pending_register(pending, no_id, latch_count, NULL, &entry), MCPUMP_OK);
+    return entry;
+}
+
+static void leave(struct mp_pending *pending, struct mp_entry *entry)
+{
+    cr_assert(mp_pending_give_up(pending, entry));
+    mp_pending_release(pending, entry);
+}
+
+Test(pending, refuses_until_it_accepts)
+{
+    struct mp_pending pending;
+    struct mp_entry *entry = NULL;
+    mp_pending_init(&pending);
+    cr_assert_eq(mp_pending_register(&pending, no_id, 0, NULL, &entry), MCPUMP_ERR_CLOSED);
+    cr_assert_null(entry);
+    mp_pending_done(&pending);
+}
+
+Test(pending, an_id_is_never_used_twice)
+{
+    struct mp_pending pending;
+    setup(&pending);
+    uint64_t last = 0;
+    for (int i = 0; i < 1000; i++) {
+        struct mp_entry *entry = enter(&pending, 0);
+        cr_assert_gt(entry->id, last);
+        last = entry->id;
+        leave(&pending, entry);
+    }
+    mp_pending_done(&pending);
+}
+
+Test(pending, finds_each_of_many)
+{
+    enum { MANY = 5000 };
+    static struct mp_entry *entries[MANY];
+    struct mp_pending pending;
+    enum mp_stray stray;
+    setup(&pending);
+    for (int i = 0; i < MANY; i++)
+        entries[i] = enter(&pending, 0);
+    cr_assert_eq(mp_pending_count(&pending), MANY);
+    for (int i = MANY - 1; i >= 0; i--) {
+        struct mp_entry *entry = mp_pending_take(&pending, entries[i]->id, &stray);
+        cr_assert_eq(entry, entries[i], "entry %d", i);
+        mp_pending_release(&pending, entry);
+    }
+    cr_assert_eq(mp_pending_count(&pending), 0);
+    mp_pending_done(&pending);
+}
+
+Test(pending, tells_strays_apart)
+{
+    struct mp_pending pending;
+    enum mp_stray stray;
+    setup(&pending);
+    struct mp_entry *given_up = enter(&pending, 0), *answered = enter(&pending, 0);
+    uint64_t given_up_id = given_up->id, answered_id = answered->id;
+    leave(&pending, given_up);
+    mp_pending_release(&pending, mp_pending_take(&pending, answered_id, &stray));
+
+    cr_assert_null(mp_pending_take(&pending, given_up_id, &stray));
+    cr_assert_eq(stray, MP_STRAY_LATE);
+    cr_assert_null(mp_pending_take(&pending, given_up_id, &stray));
+    cr_assert_eq(stray, MP_STRAY_DUPLICATE, "a late reply is late once");
+    cr_assert_null(mp_pending_take(&pending, answered_id, &stray));
+    cr_assert_eq(stray, MP_STRAY_DUPLICATE);
+    cr_assert_null(mp_pending_take(&pending, answered_id + 1, &stray));
+    cr_assert_eq(stray, MP_STRAY_UNKNOWN);
+    cr_assert_null(mp_pending_take(&pending, 0, &stray));
+    mp_pending_done(&pending);
+}
+
+Test(pending, who_removes_completes)
+{
+    struct mp_pending pending;
+    enum mp_stray stray;
+    setup(&pending);
+    struct mp_entry *entry = enter(&pending, 0);
+    cr_assert_eq(mp_pending_take(&pending, entry->id, &stray), entry);
+    cr_assert_not(mp_pending_give_up(&pending, entry), "the other has removed it");
+    cr_assert_not(mp_entry_wait(entry, mp_now_ns()), "and has not completed it yet");
+    mp_entry_complete(entry);
+    cr_assert(mp_entry_wait(entry, MP_NEVER));
+    mp_pending_release(&pending, entry);
+    mp_pending_done(&pending);
+}
+
+Test(pending, an_interrupt_takes_those_that_began_before_it)
+{
+    struct mp_pending pending;
+    struct mp_latch latch = {0};
+    setup(&pending);
+    struct mp_entry *before = enter(&pending, mp_latch_count(&latch));
+    mp_latch_set(&latch);
+    mp_latch_clear(&latch);
+    struct mp_entry *after = enter(&pending, mp_latch_count(&latch));
+    struct mp_entry *list = mp_pending_take_all(&pending, &latch);
+    cr_assert_eq(list, before);
+    cr_assert_null(list->next_removed);
+    cr_assert_eq(list->err, MCPUMP_ERR_INTERRUPTED);
+    mp_entry_complete_list(list);
+    cr_assert(mp_entry_is_done(before));
+    cr_assert_not(mp_entry_is_done(after));
+    mp_pending_release(&pending, before);
+    leave(&pending, after);
+    mp_pending_done(&pending);
+}
+
+Test(pending, the_end_takes_all)
+{
+    struct mp_pending pending;
+    setup(&pending);
+    for (int i = 0; i < 100; i++)
+        enter(&pending, 0);
+    int taken = 0;
+    struct mp_entry *next;
+    for (struct mp_entry *entry = mp_pending_take_all(&pending, NULL); entry != NULL;
+         entry = next) {
+        next = entry->next_removed;
+        cr_assert_eq(entry->err, MCPUMP_ERR_CLOSED);
+        mp_pending_release(&pending, entry);
+        taken++;
+    }
+    cr_assert_eq(taken, 100);
+    mp_pending_done(&pending);
+}
+
+Test(pending, one_of_two_that_share_a_waiter_wakes)
+{
+    struct mp_pending pending;
+    enum mp_stray stray;
+    struct mp_entry *second = NULL;
+    setup(&pending);
+    struct mp_entry *first = enter(&pending, 0);
+    cr_assert_eq(mp_pending_register(&pending, no_id, 0, first->waiter, &second), MCPUMP_OK);
+    cr_assert_not(mp_entry_wait_either(first, second, mp_now_ns()));
+    mp_entry_complete(mp_pending_take(&pending, second->id, &stray));
+    cr_assert(mp_entry_wait_either(first, second, MP_NEVER));
+    cr_assert(mp_entry_is_done(second));
+    cr_assert_not(mp_entry_is_done(first));
+    mp_pending_release(&pending, second);
+    leave(&pending, first);
+    mp_pending_done(&pending);
+}
