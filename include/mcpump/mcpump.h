@@ -1,4 +1,58 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mcpump: MCP servers as child processes, and many threads that talk to them.
+ *
+ * The model
+ *
+ *   A *server* (server.h) is one MCP server: how to run it, the process when it runs, the protocol
+ *   version agreed on. Its calls take a method and params and return a reply. Beneath it lies a
+ *   *transport* (transport.h): the process and its three pipes, raw JSON-RPC, no knowledge of MCP.
+ *   A transport can be used alone. A *reply* (reply.h) owns its text. A *failure* (failure.h) says
+ *   what went wrong, in fields and in one sentence.
+ *
+ * Threads
+ *
+ *   Any thread may call anything, at any time, on the same object; only `new` must come before and
+ *   `free` after all else. A call blocks its own thread and nobody else: a slow call delays no fast
+ *   one, a server that hangs delays no other server. Each open transport has three threads of its
+ *   own, which block all signals and never run code of the host, but for the log and stderr
+ *   functions. An idle connection makes no system call.
+ *
+ * Blocking and time
+ *
+ *   Each call has one deadline over all that it waits for. It returns when the reply is there, the
+ *   deadline has passed, somebody interrupted, or the connection ended; it never waits for a pipe
+ *   beyond that. Deadlines are of the monotonic clock. Closing is bounded by the two graces.
+ *   A call that is given up costs the connection nothing: the server is told, its late reply is
+ *   dropped by its id, which is never used again.
+ *
+ * Signals and processes
+ *
+ *   mcpump_transport_interrupt and mcpump_server_interrupt may be called in a signal handler. The
+ *   library installs no handler, changes no disposition, and raises no SIGPIPE. It waits for its own
+ *   children only, by pidfd; a host that ignores SIGCHLD, or reaps everything, costs the exit status
+ *   and nothing else. Servers lead process groups of their own: Ctrl-C at a terminal reaches the
+ *   host, not them. They inherit no fd but their three pipes, no signal mask, no ignored signal, and
+ *   of the environment what options.h says.
+ *
+ * Fork
+ *
+ *   A host that forks and goes on without exec must not use the objects in the child: their threads
+ *   are not there.
+ *
+ * Limits
+ *
+ *   Whatever a server can make grow has one: the length of a message, lines of junk, bytes that wait
+ *   to be written, lines of stderr that are kept, the depth of JSON. options.h names them.
+ *
+ * Compatibility
+ *
+ *   Option structs start with their size: a host built against an older header works with a newer
+ *   library. New fields are added at the end, and zero in them means what was before. Error numbers
+ *   are never reused. Before version 1.0 a minor version may break this, and changes the soname.
+ *
+ * Linux 5.4 or later (pidfd). The protocol: https://modelcontextprotocol.io/specification
+ */
 #ifndef MCPUMP_H
 #define MCPUMP_H
 
