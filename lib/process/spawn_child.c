@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -76,6 +76,17 @@ static void take_back(struct mp_call *call, mcpump_err err)
     call->err = err;
 }
 
+/* The frame stays the caller's on failure. One that is larger than the whole queue is its sender's
+ * fault; a queue that is full is the server's, which does not read. */
+static mcpump_err send_frame(mcpump_transport *transport, struct mp_frame *frame, bool held)
+{
+    bool fits = frame->size <= transport->options.write_queue_bytes;
+    mcpump_err err = mp_writer_send(&transport->writer, frame, held);
+    if (err == MCPUMP_ERR_QUEUE_FULL && fits)
+        mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
+    return err;
+}
+
 static mcpump_err send_request(struct mp_call *call, uint64_t latch_count)
 {
     mcpump_transport *transport = call->transport;
@@ -85,7 +96,7 @@ static mcpump_err send_request(struct mp_call *call, uint64_t latch_count)
     /* An interrupt that the reader swept the table for before we stood in it. */
     if (mp_latch_hits(&transport->latch, latch_count))
         return MCPUMP_ERR_INTERRUPTED;
-    return mp_writer_send(&transport->writer, call->frame, true);
+    return send_frame(transport, call->frame, true);
 }
 
 void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
@@ -218,8 +229,7 @@ mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notificati
         mp_splice_frame(&bytes, notification, (struct mp_span){notification.bytes, 0},
                         (struct mp_span){NULL, 0});
         frame = mp_frame_new(&bytes, false);
-        facts.err =
-            frame != NULL ? mp_writer_send(&transport->writer, frame, false) : MCPUMP_ERR_NO_MEMORY;
+        facts.err = frame != NULL ? send_frame(transport, frame, false) : MCPUMP_ERR_NO_MEMORY;
     }
     if (facts.err == MCPUMP_OK) {
         mp_count(&transport->counters.notifications_sent, 1);

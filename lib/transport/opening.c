@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening a transport: the sink, the process, then the three threads; undone in reverse when one of
- * them fails.
+ * Opening a transport: the reader thread is started first and makes the rest, the sink, the
+ * process, the other two threads, undone when one of them fails; the thread that opens waits for
+ * the outcome. The reader is the one to spawn because it lives as long as the process may: the
+ * kernel's parent-death signal is bound to the thread that made the child.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -81,7 +83,7 @@ static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spaw
     return err;
 }
 
-/* Made ready before a thread runs. */
+/* Made ready before the other threads run. */
 static void reset(mcpump_transport *transport, const struct mp_spawned *spawned)
 {
     struct mp_reader *reader = &transport->reader;
@@ -98,8 +100,6 @@ static void reset(mcpump_transport *transport, const struct mp_spawned *spawned)
     mp_mutex_lock(&transport->lock);
     mp_process_init(&transport->process, spawned->pid, spawned->pidfd);
     memset(&transport->verdict, 0, sizeof(transport->verdict));
-    /* Already, since it is the reader who moves on from here. */
-    transport->state = MP_TRANSPORT_OPEN;
     mp_mutex_unlock(&transport->lock);
 }
 
@@ -128,7 +128,7 @@ static int start_pumps(mcpump_transport *transport, struct mp_spawned *spawned,
     return err;
 }
 
-/* Ends a server that could not be given its threads. */
+/* Ends a server that could not be given its threads; those that run are told to end. */
 static void abandon(mcpump_transport *transport)
 {
     struct mp_process *process = &transport->process;
@@ -141,32 +141,12 @@ static void abandon(mcpump_transport *transport)
         mp_writer_stop(&transport->writer, 0);
     if (transport->stderr_pump.thread.running)
         mp_stderr_pump_stop(&transport->stderr_pump);
-    mp_transport_join_threads(transport);
     mp_mutex_lock(&transport->lock);
     mp_process_done(process);
     mp_mutex_unlock(&transport->lock);
 }
 
-static int start_threads(mcpump_transport *transport, struct mp_spawned *spawned,
-                         struct mp_stderr_sink *sink)
-{
-    reset(transport, spawned);
-    int err = start_pumps(transport, spawned, sink);
-    if (err == 0) {
-        char name[32];
-        thread_name(name, 'r', transport);
-        mp_pending_accept(&transport->pending, true);
-        err = mp_thread_start(&transport->reader.thread, name, mp_reader_main, transport);
-    }
-    if (err == 0)
-        return 0;
-    mp_pending_accept(&transport->pending, false);
-    mp_entry_complete_list(mp_pending_take_all(&transport->pending, NULL));
-    abandon(transport);
-    return err;
-}
-
-static mcpump_err start(mcpump_transport *transport, mcpump_failure **ret_failure)
+static mcpump_err make(mcpump_transport *transport, mcpump_failure **ret_failure)
 {
     struct mp_stderr_sink sink;
     struct mp_spawned spawned;
@@ -186,19 +166,71 @@ static mcpump_err start(mcpump_transport *transport, mcpump_failure **ret_failur
         close_sink(&sink);
         return err;
     }
-    int thread_errno = start_threads(transport, &spawned, &sink);
-    struct mp_spawn_error error = {MCPUMP_STAGE_THREADS, thread_errno};
-    return thread_errno == 0 ? MCPUMP_OK : fail_start(transport, &error, NULL, ret_failure);
+    reset(transport, &spawned);
+    struct mp_spawn_error error = {MCPUMP_STAGE_THREADS, start_pumps(transport, &spawned, &sink)};
+    if (error.err == 0)
+        return MCPUMP_OK;
+    abandon(transport);
+    return fail_start(transport, &error, NULL, ret_failure);
+}
+
+bool mp_opening_run(mcpump_transport *transport)
+{
+    struct mp_opening *opening = &transport->opening;
+    mcpump_failure *failure = NULL;
+    mcpump_err err = make(transport, &failure);
+    mp_pending_accept(&transport->pending, err == MCPUMP_OK);
+
+    mp_mutex_lock(&transport->lock);
+    opening->err = err;
+    opening->failure = failure;
+    opening->is_made = true;
+    if (err == MCPUMP_OK)
+        transport->state = MP_TRANSPORT_OPEN;
+    mp_mutex_unlock(&transport->lock);
+    mp_cond_broadcast(&transport->changed);
+    return err == MCPUMP_OK;
+}
+
+/* Waits for the reader, which takes milliseconds, and wakes this. */
+static mcpump_err wait_until_made(mcpump_transport *transport, mcpump_failure **ret_failure)
+{
+    struct mp_opening *opening = &transport->opening;
+    mp_mutex_lock(&transport->lock);
+    while (!opening->is_made)
+        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
+    mcpump_err err = opening->err;
+    mcpump_failure *failure = opening->failure;
+    mp_mutex_unlock(&transport->lock);
+    if (ret_failure != NULL)
+        *ret_failure = failure;
+    else
+        mcpump_failure_free(failure);
+    return err;
+}
+
+static mcpump_err start_reader(mcpump_transport *transport, mcpump_failure **ret_failure)
+{
+    char name[32];
+    thread_name(name, 'r', transport);
+    struct mp_spawn_error error = {MCPUMP_STAGE_THREADS, 0};
+    error.err = mp_thread_start(&transport->reader.thread, name, mp_reader_main, transport);
+    if (error.err != 0)
+        return fail_start(transport, &error, NULL, ret_failure);
+    mcpump_err err = wait_until_made(transport, ret_failure);
+    if (err != MCPUMP_OK)
+        mp_transport_join_threads(transport);
+    return err;
 }
 
 /* Whether the state lets us in. */
 static bool begin_opening(mcpump_transport *transport)
 {
     mp_mutex_lock(&transport->lock);
-    bool may = !transport->opening && !transport->closing &&
+    bool may = !transport->opening.is_under_way && !transport->closing &&
                (transport->state == MP_TRANSPORT_CLOSED || transport->state == MP_TRANSPORT_ENDED);
     if (may)
-        transport->opening = true;
+        transport->opening = (struct mp_opening){.is_under_way = true};
     mp_mutex_unlock(&transport->lock);
     return may;
 }
@@ -206,7 +238,7 @@ static bool begin_opening(mcpump_transport *transport)
 static void end_opening(mcpump_transport *transport, bool is_open)
 {
     mp_mutex_lock(&transport->lock);
-    transport->opening = false;
+    transport->opening.is_under_way = false;
     if (!is_open)
         transport->state = MP_TRANSPORT_CLOSED;
     mp_mutex_unlock(&transport->lock);
@@ -223,7 +255,7 @@ mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
         return mp_fail(ret_failure, &facts, NULL);
     }
     mp_transport_join_threads(transport); /* of a connection that ended by itself */
-    mcpump_err err = start(transport, ret_failure);
+    mcpump_err err = start_reader(transport, ret_failure);
     end_opening(transport, err == MCPUMP_OK);
     if (err != MCPUMP_OK)
         return err;

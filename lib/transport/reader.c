@@ -258,6 +258,8 @@ void mp_reader_main(void *arg)
 {
     mcpump_transport *transport = arg;
     struct mp_reader *reader = &transport->reader;
+    if (!mp_opening_run(transport))
+        return;
     while (!has_to_end(transport)) {
         /* poll ignores negative fds: what has ended is not asked again. */
         struct pollfd fds[3] = {

@@ -125,7 +125,7 @@ static bool begin_closing(mcpump_transport *transport)
 {
     mp_mutex_lock(&transport->lock);
     /* Woken by the thread that opens, which takes milliseconds. */
-    while (transport->opening)
+    while (transport->opening.is_under_way)
         mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
     bool is_ours = !transport->closing && transport->state != MP_TRANSPORT_CLOSED;
     if (is_ours)
@@ -233,7 +233,7 @@ mcpump_err mcpump_transport_set_working_dir(mcpump_transport *transport, const c
     if (directory != NULL && copy == NULL)
         facts.err = MCPUMP_ERR_NO_MEMORY;
     mp_mutex_lock(&transport->lock);
-    if (transport->opening ||
+    if (transport->opening.is_under_way ||
         (transport->state != MP_TRANSPORT_CLOSED && transport->state != MP_TRANSPORT_ENDED))
         facts.err = MCPUMP_ERR_ALREADY_OPEN;
     if (facts.err == MCPUMP_OK) {

@@ -50,6 +50,14 @@ struct mp_verdict {
     char detail[160]; /* more words for a person, or "" */
 };
 
+/* What an open that is under way has come to. */
+struct mp_opening {
+    bool is_under_way; /* some thread is in open: it alone starts and joins threads */
+    bool is_made;      /* the reader has made what it had to; then: */
+    mcpump_err err;
+    mcpump_failure *failure; /* owned by the thread in open */
+};
+
 struct mcpump_transport {
     /* -- immutable after new */
     struct mp_options options;
@@ -75,8 +83,8 @@ struct mcpump_transport {
     struct mp_cond changed; /* opening, closing */
     /* -- protected by lock */
     enum mp_transport_state state;
-    bool opening;              /* some thread is in open: it alone starts and joins threads */
-    bool closing;              /* some thread is in close: likewise; others wait for it */
+    struct mp_opening opening;
+    bool closing;              /* some thread is in close: it joins the threads, others wait */
     struct mp_verdict verdict; /* first cause stays until the next open */
     char *cwd;                 /* for the next open; NULL: that of the host */
     /* Its pid and pidfd change under lock; the reader, which alone changes them while it runs,
@@ -97,7 +105,10 @@ struct mp_verdict mp_transport_verdict(mcpump_transport *transport);
 /* Waits for the threads to end; none may have been told to go on. */
 void mp_transport_join_threads(mcpump_transport *transport);
 
-/* The reader thread: reads until the connection has to end, then ends it (ending.c). */
+/* Makes process and pumps, and reports to the thread that opens. Reader thread, first of all. */
+bool mp_opening_run(mcpump_transport *transport);
+
+/* The reader thread: opens, reads until the connection has to end, then ends it (ending.c). */
 void mp_reader_main(void *transport);
 
 /* Fails all calls, climbs the stop ladder, reaps. Reader thread. */
