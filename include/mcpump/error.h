@@ -28,7 +28,8 @@ MCPUMP_BEGIN_DECLS
     X(QUEUE_FULL, -12, "the write queue is full")                                                  \
     X(SYSTEM, -13, "a system call failed")                                                         \
     X(INVALID_REPLY, -14, "the server's reply is not valid")                                       \
-    X(SERVER_ERROR, -15, "the server answered with an error")
+    X(SERVER_ERROR, -15, "the server answered with an error")                                      \
+    X(FORKED, -16, "this process is a fork of the one that made the object")
 
 typedef enum mcpump_err {
 #define MCPUMP_X(name, number, text) MCPUMP_ERR_##name = number,
@@ -81,7 +82,9 @@ typedef enum mcpump_phase {
     X(STDIO, 5, "connecting the pipes")                                                            \
     X(DIRECTORY, 6, "entering the working directory")                                              \
     X(EXEC, 7, "running the command")                                                              \
-    X(THREADS, 8, "starting the threads")
+    X(THREADS, 8, "starting the threads")                                                          \
+    X(LIMITS, 9, "setting its limits")                                                             \
+    X(GUARD, 10, "running the guard")
 
 typedef enum mcpump_stage {
 #define MCPUMP_X(name, number, text) MCPUMP_STAGE_##name = number,

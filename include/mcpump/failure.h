@@ -18,7 +18,8 @@ typedef struct mcpump_failure mcpump_failure;
 
 /**
  * One sentence for a person: server, phase, cause, exit status or signal, the last line of its
- * stderr. UTF-8 without control characters. Borrowed until the failure is freed.
+ * stderr. UTF-8 without control characters. Borrowed until the failure is freed. Of NULL, which is
+ * what a call leaves when memory for a failure was missing: "out of memory".
  */
 MCPUMP_API const char *mcpump_failure_message(const mcpump_failure *failure);
 

@@ -29,11 +29,11 @@
  * Signals and processes
  *
  *   mcpump_transport_interrupt and mcpump_server_interrupt may be called in a signal handler. The
- *   library installs no handler, changes no disposition, and raises no SIGPIPE. It waits for its own
- *   children only, by pidfd; a host that ignores SIGCHLD, or reaps everything, costs the exit status
- *   and nothing else. Servers lead process groups of their own: Ctrl-C at a terminal reaches the
- *   host, not them. They inherit no fd but their three pipes, no signal mask, no ignored signal, and
- *   of the environment what options.h says.
+ *   library installs no handler, changes no disposition, and raises no SIGPIPE. It waits for its
+ * own children only, by pidfd; a host that ignores SIGCHLD, or reaps everything, costs the exit
+ * status and nothing else. Servers lead process groups of their own: Ctrl-C at a terminal reaches
+ * the host, not them. They inherit no fd but their three pipes, no signal mask, no ignored signal,
+ * and of the environment what options.h says.
  *
  * Fork
  *
@@ -42,8 +42,8 @@
  *
  * Limits
  *
- *   Whatever a server can make grow has one: the length of a message, lines of junk, bytes that wait
- *   to be written, lines of stderr that are kept, the depth of JSON. options.h names them.
+ *   Whatever a server can make grow has one: the length of a message, lines of junk, bytes that
+ * wait to be written, lines of stderr that are kept, the depth of JSON. options.h names them.
  *
  * Compatibility
  *
@@ -63,6 +63,7 @@
 #include "log.h"
 #include "options.h"
 #include "reply.h"
+#include "secret.h"
 #include "server.h"
 #include "transport.h"
 #include "version.h"

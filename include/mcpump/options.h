@@ -6,11 +6,13 @@
 #ifndef MCPUMP_OPTIONS_H
 #define MCPUMP_OPTIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "export.h"
 #include "log.h"
+#include "secret.h"
 
 MCPUMP_BEGIN_DECLS
 
@@ -34,13 +36,34 @@ typedef enum mcpump_stderr_sink {
  */
 typedef void (*mcpump_stderr_fn)(void *user, const char *line, size_t size);
 
+/** What becomes of a server when this process dies, by SIGKILL too. Its stdin ends in any case. */
+typedef enum mcpump_orphans {
+    MCPUMP_ORPHANS_DEFAULT = 0, /**< MCPUMP_ORPHANS_LEADER. */
+    MCPUMP_ORPHANS_NONE = 1,    /**< Nothing more. */
+    MCPUMP_ORPHANS_LEADER =
+        2, /**< The kernel kills the process that was started, not its children. */
+    MCPUMP_ORPHANS_TREE = 3, /**< mcpump-guard ends it and all its descendants, with the graces. */
+} mcpump_orphans;
+
+/** What happens when write_queue_bytes are waiting and a request does not fit. */
+typedef enum mcpump_queue_policy {
+    MCPUMP_QUEUE_CLOSE = 0,  /**< The connection ends: the server does not read. */
+    MCPUMP_QUEUE_REJECT = 1, /**< That call fails with QUEUE_FULL, the connection stays. */
+} mcpump_queue_policy;
+
+/** A resource limit of the server, as for setrlimit(2). */
+typedef struct mcpump_rlimit {
+    int resource; /**< RLIMIT_NOFILE, ... */
+    uint64_t soft, hard;
+} mcpump_rlimit;
+
 /** Start from MCPUMP_TRANSPORT_OPTIONS_INIT. Everything is copied: borrowed until the call returns.
  */
 typedef struct mcpump_transport_options {
     size_t size; /**< sizeof(mcpump_transport_options) */
 
     /** Required. A name that is looked up in the PATH the server will have, or a path. No shell is
-     * involved. White space and, since nothing runs them here, .bat and .cmd are refused. */
+     * involved. White space is refused, and so are .bat and .cmd but for allow_batch_files. */
     const char *command;
     const char *const *args; /**< After the command, byte for byte, ended by NULL. NULL: none. */
     /** "NAME=VALUE" strings, ended by NULL. They win over what is inherited: HOME, LOGNAME, PATH,
@@ -67,6 +90,22 @@ typedef struct mcpump_transport_options {
     int64_t default_timeout_ms; /**< For a call. 0: 30000; MCPUMP_FOREVER. */
     int64_t stdin_grace_ms;     /**< From closed stdin to SIGTERM. 0: 2000; MCPUMP_ZERO: none. */
     int64_t term_grace_ms;      /**< From SIGTERM to SIGKILL. 0: 2000; MCPUMP_ZERO: none. */
+
+    mcpump_queue_policy queue_policy;
+    /** More variables, whose values are secrets; they win over env. Ended by an entry without name.
+     * NULL: none. */
+    const mcpump_secret_variable *secret_env;
+    const char *const *unset_env; /**< Names that are not inherited, ended by NULL. NULL: none. */
+    /** Allow a command that ends in .bat or .cmd; an argument with one of "%^&|<> is still refused,
+     * since such files are run by interpreters that parse it again. */
+    bool allow_batch_files;
+    bool new_session;             /**< setsid(2), not only a process group. */
+    int nice;                     /**< Added to the niceness of this process, -40 to 40. */
+    const mcpump_rlimit *rlimits; /**< NULL: as this process. */
+    size_t rlimit_count;
+    mcpump_orphans orphans;
+    const char
+        *guard_path; /**< mcpump-guard, for MCPUMP_ORPHANS_TREE. NULL: where it is installed. */
 } mcpump_transport_options;
 
 #define MCPUMP_TRANSPORT_OPTIONS_INIT                                                              \

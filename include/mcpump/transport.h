@@ -44,6 +44,7 @@ typedef struct mcpump_stats {
     uint64_t stderr_lines_dropped; /**< Their sink did not take them. */
     uint64_t queued_bytes;         /**< Waiting to be written, now. */
     uint64_t in_flight;            /**< Calls that wait for a reply, now. */
+    uint64_t stalled_ms;           /**< How long the server has read nothing of what waits, now. */
 } mcpump_stats;
 
 /**
@@ -73,7 +74,23 @@ MCPUMP_API mcpump_err mcpump_transport_open(mcpump_transport *transport,
 MCPUMP_API void mcpump_transport_close(mcpump_transport *transport);
 
 /**
- * Closes if need be and frees. No other call may be running or come later. NULL is allowed.
+ * Begins to close and returns: calls in flight fail, the rest of mcpump_transport_close goes on in
+ * the background. Close, free or mcpump_shutdown waits for it. Begun a second time, it escalates.
+ */
+MCPUMP_API void mcpump_transport_close_begin(mcpump_transport *transport);
+
+/**
+ * Closes all transports of this process that are open, and waits until their server processes, also
+ * those that were being closed already, are gone: as long as the slowest of them takes, at most
+ * timeout_ms (MCPUMP_FOREVER: as long as the graces take), then they are killed. The objects are to
+ * be freed as ever. Errors: TIMEOUT (some had to be killed before their graces were over).
+ */
+MCPUMP_API mcpump_err mcpump_shutdown(int64_t timeout_ms);
+
+/**
+ * Closes if need be and frees. No other call may be running or come later. NULL is allowed. In a
+ * forked child, it closes the child's copies of the descriptors and leaves the parent's server
+ * alone.
  */
 MCPUMP_API void mcpump_transport_free(mcpump_transport *transport);
 

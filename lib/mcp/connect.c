@@ -183,10 +183,20 @@ static mcpump_err connect_or_join(mcpump_server *server, mp_deadline deadline, b
     return err;
 }
 
+/* In a forked child not even the lock may be touched. */
+static mcpump_err fail_elsewhere(mcpump_server *server, mcpump_phase phase,
+                                 mcpump_failure **ret_failure)
+{
+    return mp_server_fail(server, MCPUMP_ERR_FORKED, phase, NULL,
+                          mcpump_err_text(MCPUMP_ERR_FORKED), ret_failure);
+}
+
 mcpump_err mp_server_ready(mcpump_server *server, mp_deadline deadline,
                            const struct mp_revision **ret_revision, mcpump_failure **ret_failure)
 {
     const struct mp_revision *revision = NULL;
+    if (mp_transport_is_elsewhere(server->transport))
+        return fail_elsewhere(server, MCPUMP_PHASE_REQUEST, ret_failure);
     if (mcpump_server_is_interrupted(server))
         return mp_server_fail(server, MCPUMP_ERR_INTERRUPTED, MCPUMP_PHASE_REQUEST, NULL,
                               mcpump_err_text(MCPUMP_ERR_INTERRUPTED), ret_failure);
@@ -207,12 +217,16 @@ mcpump_err mcpump_server_connect(mcpump_server *server, mcpump_failure **ret_fai
         *ret_failure = NULL;
     if (server == NULL)
         return MCPUMP_ERR_INVALID_ARGUMENT;
+    if (mp_transport_is_elsewhere(server->transport))
+        return fail_elsewhere(server, MCPUMP_PHASE_START, ret_failure);
     /* Each attempt is bounded by connect_timeout_ms. */
     return connect_or_join(server, MP_NEVER, true, &revision, ret_failure);
 }
 
 void mcpump_server_close(mcpump_server *server)
 {
+    if (mp_transport_is_elsewhere(server->transport))
+        return;
     mp_mutex_lock(&server->lock);
     server->closers++;
     mp_mutex_unlock(&server->lock);

@@ -154,8 +154,10 @@ static enum step probe(struct talk *talk)
         mp_message_add_metadata(&question->message, given->client, talk->revision->version) != NULL)
         return fail_by_memory(talk, question, MCPUMP_PHASE_PROBE);
 
-    mp_deadline silence =
-        mp_deadline_earlier(given->deadline, mp_deadline_after_ms(given->probe_timeout_ms));
+    /* Where legacy is out of the question, silence is only a slow start. */
+    mp_deadline silence = given->deadline;
+    if (given->era == MCPUMP_ERA_AUTO)
+        silence = mp_deadline_earlier(silence, mp_deadline_after_ms(given->probe_timeout_ms));
     if (ask(talk, question, NULL) &&
         !mp_call_wait_either(&question->call, &question->call, silence) &&
         given->era == MCPUMP_ERA_AUTO && !mp_deadline_passed(given->deadline))
@@ -227,12 +229,12 @@ static enum step judge_initialize(struct talk *talk, const mcpump_reply *reply)
 {
     const struct mp_revision *found = mp_revision_newest(MCPUMP_ERA_MODERN);
     if (mcpump_reply_is_error(reply)) {
-        /* A modern server that was asked in the old way says which versions it has. */
-        if (talk->given->era == MCPUMP_ERA_AUTO && !talk->has_retried &&
+        /* A modern server that was asked in the old way says which versions it has. It is not
+         * probed again: it was slow to answer that, or would not. */
+        if (talk->given->era == MCPUMP_ERA_AUTO &&
             mp_answer_discovery(reply, "", &found) == MP_DISCOVERY_REFUSED) {
-            talk->has_retried = true;
             talk->revision = found;
-            return STEP_PROBE;
+            return STEP_AGREED;
         }
         return fail_with_error(talk, MCPUMP_PHASE_HANDSHAKE, "initialize", reply);
     }

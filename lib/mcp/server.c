@@ -81,6 +81,10 @@ void mcpump_server_free(mcpump_server *server)
 {
     if (server == NULL)
         return;
+    if (server->transport != NULL && mp_transport_is_elsewhere(server->transport)) {
+        mcpump_transport_free(server->transport);
+        return;
+    }
     if (server->transport != NULL)
         mcpump_server_close(server);
     mcpump_transport_free(server->transport);

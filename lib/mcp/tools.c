@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The typed calls: ping, list_tools, call_tool. */
+#include <stdio.h>
 #include <string.h>
 
 #include "mcp/answer.h"
@@ -24,9 +25,9 @@ static mcpump_err check_result(mcpump_server *server, const char *method, const 
 {
     if (!mcpump_reply_is_error(reply))
         return MCPUMP_OK;
-    char error[384], words[448] = "the server answered with ";
+    char error[384], words[448];
     mp_answer_error(reply, error, sizeof(error));
-    strcat(words, error);
+    snprintf(words, sizeof(words), "the server answered with %s", error);
     return mp_server_fail(server, MCPUMP_ERR_SERVER_ERROR, MCPUMP_PHASE_REQUEST, method, words,
                           ret_failure);
 }

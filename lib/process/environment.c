@@ -2,19 +2,20 @@
 #include "process/environment.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char *const always_inherited[] = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"};
+#include "base/secret.h"
+#include "base/vault.h"
+
+static const char always_inherited[][8] = {"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"};
 #define ALWAYS_INHERITED (sizeof(always_inherited) / sizeof(always_inherited[0]))
 
-static size_t count(char *const *list)
-{
-    size_t n = 0;
-    while (list != NULL && list[n] != NULL)
-        n++;
-    return n;
-}
+/* The environment is built twice with the same steps: first they count, then they write. */
+struct builder {
+    char **entries; /* NULL: count only */
+    char *room;     /* where the next string goes */
+    size_t count, bytes;
+};
 
 /* The entry of a name that is `size` bytes long; the end of the list when there is none. */
 static size_t find(char *const *list, const char *name, size_t size)
@@ -25,57 +26,74 @@ static size_t find(char *const *list, const char *name, size_t size)
     return at;
 }
 
-static void wipe(char *entry)
+/* In place of the entry of that name, or at the end. */
+static void set(struct builder *builder, const char *name, size_t name_size, const char *value)
 {
-    if (entry != NULL)
-        explicit_bzero(entry, strlen(entry));
-    free(entry);
+    size_t value_size = strlen(value), size = name_size + 1 + value_size + 1;
+    builder->bytes += size;
+    builder->count++;
+    if (builder->entries == NULL)
+        return;
+    size_t at = find(builder->entries, name, name_size);
+    builder->entries[at] = builder->room;
+    builder->room += size;
+    memcpy(builder->entries[at], name, name_size);
+    builder->entries[at][name_size] = '=';
+    memcpy(builder->entries[at] + name_size + 1, value, value_size + 1);
 }
 
-/* Puts a copy of the entry in place of the one of that name, or at the end. */
-static bool set(char **environment, const char *entry)
+static bool is_listed(char *const *names, const char *name)
 {
-    char *copy = strdup(entry);
-    if (copy == NULL)
-        return false;
-    size_t at = find(environment, entry, strcspn(entry, "="));
-    wipe(environment[at]);
-    environment[at] = copy;
-    return true;
+    while (names != NULL && *names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return names != NULL && *names != NULL;
 }
 
 /* A value that starts with "()" is a function that some shell exported: code, not a setting. */
-static bool inherit(char **environment, char *const *host, const char *name)
+static void inherit(struct builder *builder, const struct mp_environment_plan *plan,
+                    const char *name)
 {
-    size_t size = strlen(name), at = find(host, name, size);
-    if (host[at] == NULL || strncmp(host[at] + size + 1, "()", 2) == 0)
-        return true;
-    return set(environment, host[at]);
+    size_t size = strlen(name), at = find(plan->host, name, size);
+    if (plan->host[at] == NULL || is_listed(plan->unset, name))
+        return;
+    const char *value = plan->host[at] + size + 1;
+    if (strncmp(value, "()", 2) != 0)
+        set(builder, name, size, value);
 }
 
-char **mp_environment_new(char *const *host, char *const *inherited, char *const *own)
+static void build(struct builder *builder, const struct mp_environment_plan *plan)
 {
-    size_t inherits = count(inherited), owns = count(own);
-    char **environment = calloc(ALWAYS_INHERITED + inherits + owns + 1, sizeof(*environment));
-    bool ok = environment != NULL;
-    for (size_t i = 0; ok && i < ALWAYS_INHERITED; i++)
-        ok = inherit(environment, host, always_inherited[i]);
-    for (size_t i = 0; ok && i < inherits; i++)
-        ok = inherit(environment, host, inherited[i]);
-    for (size_t i = 0; ok && i < owns; i++)
-        ok = set(environment, own[i]);
-    if (ok)
-        return environment;
-    mp_environment_free(environment);
-    return NULL;
+    for (size_t i = 0; i < ALWAYS_INHERITED; i++)
+        inherit(builder, plan, always_inherited[i]);
+    for (size_t i = 0; plan->inherit != NULL && plan->inherit[i] != NULL; i++)
+        inherit(builder, plan, plan->inherit[i]);
+    for (size_t i = 0; plan->own != NULL && plan->own[i] != NULL; i++) {
+        size_t name_size = strcspn(plan->own[i], "=");
+        set(builder, plan->own[i], name_size, plan->own[i] + name_size + 1);
+    }
+    for (size_t i = 0; plan->secrets != NULL && plan->secrets[i].name != NULL; i++) {
+        const mcpump_secret_variable *secret = &plan->secrets[i];
+        set(builder, secret->name, strlen(secret->name), mp_secret_text(secret->value));
+    }
+}
+
+char **mp_environment_new(const struct mp_environment_plan *plan)
+{
+    struct builder builder = {NULL, NULL, 0, 0};
+    build(&builder, plan);
+    size_t table_bytes = (builder.count + 1) * sizeof(char *);
+    /* Not wiped on fork: where the spawn has to be a fork, the child still needs it. */
+    char **entries = mp_vault_new(table_bytes + builder.bytes, false);
+    if (entries == NULL)
+        return NULL;
+    builder = (struct builder){entries, (char *)entries + table_bytes, 0, 0};
+    build(&builder, plan);
+    return entries;
 }
 
 void mp_environment_free(char **environment)
 {
-    size_t entries = count(environment);
-    for (size_t i = 0; i < entries; i++)
-        wipe(environment[i]);
-    free(environment);
+    mp_vault_free(environment);
 }
 
 const char *mp_environment_get(char *const *environment, const char *name)

@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The environment of a child: an allowlist of the host's variables, and what was configured. */
+/*
+ * The environment of a child: an allowlist of the host's variables, and what was configured. It may
+ * hold secrets, so it lives in a vault.
+ */
 #ifndef MP_PROCESS_ENVIRONMENT_H
 #define MP_PROCESS_ENVIRONMENT_H
 
-/*
- * Returns new: "NAME=VALUE" strings ended by NULL, one a name. From `host` come HOME, LOGNAME,
- * PATH, SHELL, TERM, USER and the names in `inherit` (NULL: none), except values that start with
- * "()"; then `own` (NULL: none), of which the last of a name wins. NULL: no memory.
+#include "mcpump/secret.h"
+
+/* Lists ended by NULL, or by an entry without name; NULL: none. Later ones win over earlier ones.
  */
-char **mp_environment_new(char *const *host, char *const *inherit, char *const *own);
+struct mp_environment_plan {
+    char *const *host;    /* of it: HOME, LOGNAME, PATH, SHELL, TERM, USER ... */
+    char *const *inherit; /* ... and these names, but no value that starts with "()" ... */
+    char *const *unset;   /* ... nor these names */
+    char *const *own;     /* "NAME=VALUE"; the last of a name wins */
+    const mcpump_secret_variable *secrets;
+};
+
+/* Returns new: "NAME=VALUE" strings ended by NULL, one a name. NULL: no memory. */
+char **mp_environment_new(const struct mp_environment_plan *plan);
 
 /* Wipes and frees. NULL is allowed. */
 void mp_environment_free(char **environment);

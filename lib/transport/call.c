@@ -26,12 +26,14 @@ static mcpump_err refine_closed(mcpump_transport *transport, bool had_begun)
 static mcpump_err fail(mcpump_transport *transport, struct mp_failure_facts *facts,
                        struct mp_span method, mcpump_failure **ret_failure)
 {
+    facts->name = transport->options.label;
+    if (facts->err == MCPUMP_ERR_FORKED)
+        return mp_fail(ret_failure, facts, NULL);
     if (ret_failure == NULL)
         return facts->err;
     char *subject = strndup(method.size > 0 ? method.bytes : "", method.size);
     struct mp_verdict verdict = mp_transport_verdict(transport);
     char *tail = NULL;
-    facts->name = transport->options.label;
     facts->subject = subject;
     if (facts->err == MCPUMP_ERR_CLOSED) {
         facts->cause = verdict.cause;
@@ -77,12 +79,14 @@ static void take_back(struct mp_call *call, mcpump_err err)
 }
 
 /* The frame stays the caller's on failure. One that is larger than the whole queue is its sender's
- * fault; a queue that is full is the server's, which does not read. */
+ * fault; a queue that is full is the server's, which does not read: the policy says what then. */
 static mcpump_err send_frame(mcpump_transport *transport, struct mp_frame *frame, bool held)
 {
-    bool fits = frame->size <= transport->options.write_queue_bytes;
+    const struct mp_options *options = &transport->options;
+    bool closes =
+        options->queue_policy == MCPUMP_QUEUE_CLOSE && frame->size <= options->write_queue_bytes;
     mcpump_err err = mp_writer_send(&transport->writer, frame, held);
-    if (err == MCPUMP_ERR_QUEUE_FULL && fits)
+    if (err == MCPUMP_ERR_QUEUE_FULL && closes)
         mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
     return err;
 }
@@ -103,6 +107,10 @@ void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
                    const struct mp_call_plan *plan)
 {
     *call = (struct mp_call){.transport = transport, .plan = *plan, .started_ns = mp_now_ns()};
+    if (mp_transport_is_elsewhere(transport)) {
+        call->err = MCPUMP_ERR_FORKED;
+        return;
+    }
     uint64_t latch_count = mp_latch_count(&transport->latch);
     if (mp_latch_is_set(&transport->latch)) {
         call->err = MCPUMP_ERR_INTERRUPTED;
@@ -219,23 +227,33 @@ mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *
     return mp_call_finish(&call, phase, ret_reply, ret_failure);
 }
 
+static mcpump_err send_notification(mcpump_transport *transport, struct mp_span notification)
+{
+    if (mp_transport_is_elsewhere(transport))
+        return MCPUMP_ERR_FORKED;
+    if (mp_latch_is_set(&transport->latch))
+        return MCPUMP_ERR_INTERRUPTED;
+    const struct mp_span nothing = {NULL, 0};
+    struct mp_buffer bytes = MP_BUFFER_INIT;
+    mp_splice_frame(&bytes, notification, nothing, nothing);
+    struct mp_frame *frame = mp_frame_new(&bytes, false);
+    if (frame == NULL)
+        return MCPUMP_ERR_NO_MEMORY;
+    mcpump_err err = send_frame(transport, frame, false);
+    if (err != MCPUMP_OK)
+        mp_frame_free(frame);
+    return err;
+}
+
 mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notification,
                           const struct mp_envelope *envelope, mcpump_failure **ret_failure)
 {
-    struct mp_failure_facts facts = {.err = MCPUMP_ERR_INTERRUPTED, .phase = MCPUMP_PHASE_NOTIFY};
-    struct mp_frame *frame = NULL;
-    if (!mp_latch_is_set(&transport->latch)) {
-        struct mp_buffer bytes = MP_BUFFER_INIT;
-        mp_splice_frame(&bytes, notification, (struct mp_span){notification.bytes, 0},
-                        (struct mp_span){NULL, 0});
-        frame = mp_frame_new(&bytes, false);
-        facts.err = frame != NULL ? send_frame(transport, frame, false) : MCPUMP_ERR_NO_MEMORY;
-    }
+    struct mp_failure_facts facts = {.err = send_notification(transport, notification),
+                                     .phase = MCPUMP_PHASE_NOTIFY};
     if (facts.err == MCPUMP_OK) {
         mp_count(&transport->counters.notifications_sent, 1);
         return MCPUMP_OK;
     }
-    mp_frame_free(frame);
     if (facts.err == MCPUMP_ERR_CLOSED)
         facts.err = refine_closed(transport, false);
     return fail(transport, &facts, envelope->method, ret_failure);

@@ -150,4 +150,5 @@ void mp_ending_run(mcpump_transport *transport)
     mp_process_done(&transport->process);
     transport->state = MP_TRANSPORT_ENDED;
     mp_mutex_unlock(&transport->lock);
+    mp_running_remove(transport);
 }

@@ -131,7 +131,8 @@ mcpump_err mp_fail(mcpump_failure **ret_failure, const struct mp_failure_facts *
 
 const char *mcpump_failure_message(const mcpump_failure *failure)
 {
-    return failure->message;
+    /* There is no failure when memory for it was missing. */
+    return failure != NULL ? failure->message : mcpump_err_text(MCPUMP_ERR_NO_MEMORY);
 }
 
 mcpump_err mcpump_failure_error(const mcpump_failure *failure)

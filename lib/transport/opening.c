@@ -67,7 +67,14 @@ static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spaw
 {
     const struct mp_options *options = &transport->options;
     struct mp_spawn_error error = {MCPUMP_STAGE_FORK, ENOMEM};
-    char **environment = mp_environment_new(environ, options->inherit_env, options->env);
+    struct mp_environment_plan plan = {
+        .host = environ,
+        .inherit = options->inherit_env,
+        .unset = options->unset_env,
+        .own = options->env,
+        .secrets = options->secret_env,
+    };
+    char **environment = mp_environment_new(&plan);
     struct mp_spawn_request request = {
         .command = options->command,
         .args = options->args,
@@ -179,6 +186,8 @@ bool mp_opening_run(mcpump_transport *transport)
     struct mp_opening *opening = &transport->opening;
     mcpump_failure *failure = NULL;
     mcpump_err err = make(transport, &failure);
+    if (err == MCPUMP_OK)
+        mp_running_add(transport);
     mp_pending_accept(&transport->pending, err == MCPUMP_OK);
 
     mp_mutex_lock(&transport->lock);
@@ -248,9 +257,11 @@ static void end_opening(mcpump_transport *transport, bool is_open)
 mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
                              mcpump_failure **ret_failure)
 {
-    if (!begin_opening(transport)) {
+    bool is_elsewhere = mp_transport_is_elsewhere(transport);
+    if (is_elsewhere || !begin_opening(transport)) {
         struct mp_failure_facts facts = {.name = transport->options.label,
-                                         .err = MCPUMP_ERR_ALREADY_OPEN,
+                                         .err = is_elsewhere ? MCPUMP_ERR_FORKED
+                                                             : MCPUMP_ERR_ALREADY_OPEN,
                                          .phase = MCPUMP_PHASE_START};
         return mp_fail(ret_failure, &facts, NULL);
     }

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "transport/options.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
+#include "base/secret.h"
 #include "base/text.h"
-
-#define DETAIL_BYTES 512
-#define MIB          (1024 * 1024)
+#include "transport/options_check.h"
 
 bool mp_options_import(void *ret_ours, size_t our_size, const void *given)
 {
@@ -58,43 +53,19 @@ int mp_options_check_directory(const char *directory)
     return S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
 }
 
-/* Carries the first complaint through the checks. */
-struct check {
-    const mcpump_transport_options *given;
-    struct mp_options *out;
-    mcpump_err err;
-    const char *key;
-    char detail[DETAIL_BYTES];
-};
-
-static void complain(struct check *check, const char *key, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static void complain(struct check *check, const char *key, const char *format, ...)
-{
-    if (check->err != MCPUMP_OK)
-        return;
-    check->err = MCPUMP_ERR_INVALID_ARGUMENT;
-    check->key = key;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(check->detail, sizeof(check->detail), format, args);
-    va_end(args);
-}
-
-static void *no_memory_if_null(struct check *check, void *pointer)
+static void *no_memory_if_null(struct mp_options_check *check, void *pointer)
 {
     if (pointer == NULL && check->err == MCPUMP_OK)
         check->err = MCPUMP_ERR_NO_MEMORY;
     return pointer;
 }
 
-static char *copy_text(struct check *check, const char *text)
+static char *copy_text(struct mp_options_check *check, const char *text)
 {
     return text != NULL ? no_memory_if_null(check, strdup(text)) : NULL;
 }
 
-static char **copy_list(struct check *check, const char *const *list)
+static char **copy_list(struct mp_options_check *check, const char *const *list)
 {
     size_t count = 0;
     while (list != NULL && list[count] != NULL)
@@ -105,104 +76,34 @@ static char **copy_list(struct check *check, const char *const *list)
     return copy;
 }
 
-static bool ends_with(const char *text, const char *end)
+static mcpump_secret_variable *copy_secrets(struct mp_options_check *check,
+                                            const mcpump_secret_variable *given)
 {
-    size_t text_size = strlen(text), end_size = strlen(end);
-    return text_size >= end_size && strcasecmp(text + text_size - end_size, end) == 0;
-}
-
-static void check_command(struct check *check)
-{
-    const char *command = check->given->command;
-    if (command == NULL || command[0] == '\0') {
-        complain(check, "command", "it is required");
-        return;
+    size_t count = 0;
+    while (given != NULL && given[count].name != NULL)
+        count++;
+    mcpump_secret_variable *copy = no_memory_if_null(check, calloc(count + 1, sizeof(*copy)));
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        copy[i].name = copy_text(check, given[i].name);
+        if (given[i].value != NULL)
+            copy[i].value =
+                no_memory_if_null(check, mcpump_secret_new(mp_secret_text(given[i].value)));
     }
-    for (const char *at = command; *at != '\0'; at++) {
-        if (isspace((unsigned char)*at))
-            complain(check, "command", "\"%s\" holds white space; arguments belong into args",
-                     command);
-    }
-    if (ends_with(command, ".bat") || ends_with(command, ".cmd"))
-        complain(check, "command", "\"%s\" is a batch file", command);
+    return copy;
 }
 
-/* The value may be a secret: it is not shown, and neither is what stands in place of a name. */
-static void check_env(struct check *check)
+static mcpump_rlimit *copy_rlimits(struct mp_options_check *check, const mcpump_rlimit *given,
+                                   size_t count)
 {
-    char *const *env = check->out->env;
-    for (size_t i = 0; env != NULL && env[i] != NULL; i++) {
-        const char *equals = strchr(env[i], '=');
-        if (equals == NULL || equals == env[i])
-            complain(check, "env", "entry %zu is not of the form NAME=VALUE", i + 1);
-    }
-    char *const *names = check->out->inherit_env;
-    for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-        if (names[i][0] == '\0' || strchr(names[i], '=') != NULL)
-            complain(check, "inherit_env", "entry %zu is not the name of a variable", i + 1);
-    }
+    if (given == NULL || count == 0)
+        return NULL;
+    mcpump_rlimit *copy = no_memory_if_null(check, calloc(count, sizeof(*copy)));
+    if (copy != NULL)
+        memcpy(copy, given, count * sizeof(*copy));
+    return copy;
 }
 
-static void check_cwd(struct check *check)
-{
-    char scratch[MP_TEXT_ERRNO_SIZE];
-    const char *cwd = check->given->cwd;
-    int err = cwd != NULL ? mp_options_check_directory(cwd) : 0;
-    if (err == EINVAL)
-        complain(check, "cwd", "\"%s\" is not an absolute path", cwd);
-    else if (err != 0)
-        complain(check, "cwd", "\"%s\": %s", cwd, mp_text_errno(err, scratch));
-}
-
-static void check_stderr(struct check *check)
-{
-    const mcpump_transport_options *given = check->given;
-    const char *file = given->stderr_file;
-    if ((int)given->stderr_sink < 0 || given->stderr_sink > MCPUMP_STDERR_CALLBACK)
-        complain(check, "stderr_sink", "%d is none", (int)given->stderr_sink);
-    if (given->stderr_sink == MCPUMP_STDERR_FILE && (file == NULL || file[0] != '/'))
-        complain(check, "stderr_file", "\"%s\" is not an absolute path", file != NULL ? file : "");
-    if (given->stderr_sink == MCPUMP_STDERR_CALLBACK && given->stderr_fn == NULL)
-        complain(check, "stderr_fn", "it is required with this stderr_sink");
-}
-
-/* 0 becomes the default, -1 what `minus_one` says. */
-static int64_t number(struct check *check, const char *key, int64_t given, int64_t by_default,
-                      int64_t minus_one)
-{
-    if (given == 0)
-        return by_default;
-    if (given == -1)
-        return minus_one;
-    if (given < 0 || given > MP_OPTIONS_MOST)
-        complain(check, key, "%" PRId64 " is out of range", given);
-    return given;
-}
-
-static size_t bytes(struct check *check, const char *key, size_t given, size_t by_default)
-{
-    if (given > (size_t)MP_OPTIONS_MOST)
-        complain(check, key, "%zu is out of range", given);
-    return given != 0 ? given : by_default;
-}
-
-static void check_numbers(struct check *check)
-{
-    const mcpump_transport_options *given = check->given;
-    struct mp_options *out = check->out;
-    out->max_message_bytes = bytes(check, "max_message_bytes", given->max_message_bytes, 8 * MIB);
-    out->write_queue_bytes = bytes(check, "write_queue_bytes", given->write_queue_bytes, 16 * MIB);
-    out->max_junk_lines = number(check, "max_junk_lines", given->max_junk_lines, 10, 0);
-    out->default_timeout_ms =
-        number(check, "default_timeout_ms", given->default_timeout_ms, 30000, MCPUMP_FOREVER);
-    out->stdin_grace_ms = number(check, "stdin_grace_ms", given->stdin_grace_ms, 2000, 0);
-    out->term_grace_ms = number(check, "term_grace_ms", given->term_grace_ms, 2000, 0);
-    if ((int)given->log_level < 0 || given->log_level > MCPUMP_LOG_DEBUG)
-        complain(check, "log_level", "%d is none", (int)given->log_level);
-    out->log_level = given->log_level != 0 ? given->log_level : MCPUMP_LOG_WARNING;
-}
-
-static void copy_all(struct check *check)
+static void copy_all(struct mp_options_check *check)
 {
     const mcpump_transport_options *given = check->given;
     struct mp_options *out = check->out;
@@ -210,6 +111,15 @@ static void copy_all(struct check *check)
     out->args = copy_list(check, given->args);
     out->env = copy_list(check, given->env);
     out->inherit_env = copy_list(check, given->inherit_env);
+    out->unset_env = copy_list(check, given->unset_env);
+    out->secret_env = copy_secrets(check, given->secret_env);
+    out->rlimits = copy_rlimits(check, given->rlimits, given->rlimit_count);
+    out->rlimit_count = given->rlimit_count;
+    out->new_session = given->new_session;
+    out->nice = given->nice;
+    out->orphans = given->orphans;
+    out->guard_path = copy_text(check, given->guard_path);
+    out->queue_policy = given->queue_policy;
     out->cwd = copy_text(check, given->cwd);
     out->stderr_file = copy_text(check, given->stderr_file);
     out->stderr_sink = given->stderr_sink;
@@ -230,16 +140,12 @@ mcpump_err mp_options_init(struct mp_options *ret_options, const mcpump_transpor
                            mcpump_failure **ret_failure)
 {
     mcpump_transport_options whole;
-    struct check check = {.given = &whole, .out = ret_options, .err = MCPUMP_OK};
+    struct mp_options_check check = {.given = &whole, .out = ret_options, .err = MCPUMP_OK};
     memset(ret_options, 0, sizeof(*ret_options));
     if (!mp_options_import(&whole, sizeof(whole), given))
         return mp_options_refuse_size(given, ret_failure);
     copy_all(&check);
-    check_command(&check);
-    check_env(&check);
-    check_cwd(&check);
-    check_stderr(&check);
-    check_numbers(&check);
+    mp_options_check_all(&check);
     if (check.err == MCPUMP_OK)
         return MCPUMP_OK;
     struct mp_failure_facts facts = {.name = ret_options->label,
@@ -260,12 +166,29 @@ static void free_list(char **list, bool wipe)
     free(list);
 }
 
+static void free_secrets(mcpump_secret_variable *secrets)
+{
+    for (size_t i = 0; secrets != NULL && secrets[i].name != NULL; i++) {
+        union {
+            const void *in;
+            void *out; /* ours: made by copy_secrets */
+        } name = {secrets[i].name}, value = {secrets[i].value};
+        free(name.out);
+        mcpump_secret_free(value.out);
+    }
+    free(secrets);
+}
+
 void mp_options_done(struct mp_options *options)
 {
     free(options->command);
     free_list(options->args, false);
     free_list(options->env, true);
     free_list(options->inherit_env, false);
+    free_list(options->unset_env, false);
+    free_secrets(options->secret_env);
+    free(options->rlimits);
+    free(options->guard_path);
     free(options->cwd);
     free(options->stderr_file);
     memset(options, 0, sizeof(*options));

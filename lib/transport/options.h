@@ -15,6 +15,15 @@ struct mp_options {
     char **args; /* ended by NULL, as are the next two; never NULL */
     char **env;  /* wiped when freed */
     char **inherit_env;
+    char **unset_env;
+    mcpump_secret_variable *secret_env; /* ended by an entry without name */
+    mcpump_rlimit *rlimits;             /* NULL: none */
+    size_t rlimit_count;
+    bool new_session;
+    int nice;
+    mcpump_orphans orphans;
+    char *guard_path; /* NULL: where it is installed */
+    mcpump_queue_policy queue_policy;
     char *cwd; /* NULL: that of the host; the transport takes it over */
     char label[MP_LABEL_BYTES];
     char *stderr_file; /* NULL: none */

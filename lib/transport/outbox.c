@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NS_PER_MS 1000000
+
 struct mp_frame *mp_frame_new(struct mp_buffer *bytes, bool is_control)
 {
     size_t size = bytes->size;
@@ -93,6 +95,7 @@ void mp_outbox_open(struct mp_outbox *outbox)
     mp_mutex_lock(&outbox->lock);
     outbox->accepting = true;
     outbox->role_taken = outbox->stalled = false;
+    outbox->stalled_since_ns = 0;
     mp_mutex_unlock(&outbox->lock);
 }
 
@@ -203,8 +206,11 @@ bool mp_outbox_begin(struct mp_outbox *outbox, struct mp_batch *batch)
     mp_mutex_lock(&outbox->lock);
     if (outbox->begun != NULL)
         add_to_batch_locked(outbox, batch, outbox->begun);
+    /* A sequel is queued when its frame is through, and goes ahead of what would else be in this
+     * batch. */
+    bool has_sequel = outbox->begun != NULL && outbox->begun->sequel != NULL;
     struct mp_frame *firsts[] = {outbox->control.first, outbox->bulk.first};
-    for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++) {
+    for (size_t i = 0; !has_sequel && i < sizeof(firsts) / sizeof(*firsts); i++) {
         for (struct mp_frame *frame = firsts[i]; frame != NULL && batch->count < MP_BATCH_FRAMES;
              frame = frame->next) {
             if (frame != outbox->begun)
@@ -239,6 +245,10 @@ void mp_outbox_settle(struct mp_outbox *outbox, const struct mp_batch *batch, si
                       bool stalled)
 {
     mp_mutex_lock(&outbox->lock);
+    if (!stalled)
+        outbox->stalled_since_ns = 0;
+    else if (written > 0 || outbox->stalled_since_ns == 0)
+        outbox->stalled_since_ns = mp_now_ns();
     for (int i = 0; i < batch->count; i++) {
         size_t size = batch->parts[i].iov_len;
         size_t part = written < size ? written : size;
@@ -276,4 +286,12 @@ size_t mp_outbox_bytes(struct mp_outbox *outbox)
     size_t bytes = outbox->control.bytes + outbox->bulk.bytes;
     mp_mutex_unlock(&outbox->lock);
     return bytes;
+}
+
+uint64_t mp_outbox_stalled_ms(struct mp_outbox *outbox)
+{
+    mp_mutex_lock(&outbox->lock);
+    int64_t since = outbox->stalled_since_ns;
+    mp_mutex_unlock(&outbox->lock);
+    return since != 0 ? (uint64_t)(mp_now_ns() - since) / NS_PER_MS : 0;
 }

@@ -59,7 +59,8 @@ struct mp_outbox {
     bool accepting;
     bool role_taken;
     bool stalled; /* the pipe is full: only the writer thread, who waits for it, takes the role */
-    struct mp_frame *begun; /* written in part: it comes first */
+    int64_t stalled_since_ns; /* 0, or when the pipe last took a byte, if it is full */
+    struct mp_frame *begun;   /* written in part: it comes first */
     struct mp_queue control, bulk;
 };
 
@@ -111,7 +112,10 @@ bool mp_outbox_drop_role(struct mp_outbox *outbox);
  * the role wakes this. Frames that are left are dropped. */
 void mp_outbox_seize(struct mp_outbox *outbox);
 
-/* Bytes that wait; whether any do. */
+/* Bytes that wait. */
 size_t mp_outbox_bytes(struct mp_outbox *outbox);
+
+/* How long the pipe has been full and taken nothing; 0 when it is not. */
+uint64_t mp_outbox_stalled_ms(struct mp_outbox *outbox);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public transport: its making and closing, and what can be asked of it. Opening is
- * in opening.c, calls in call.c, the threads in reader.c (with ending.c), writer.c, stderr_pump.c.
+ * The public transport: its making, its latch, and what can be asked of it. Opening is
+ * in opening.c, closing in closing.c, calls in call.c, the threads in reader.c (with ending.c),
+ * writer.c, stderr_pump.c.
  */
 #include "transport/transport.h"
 
@@ -9,11 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fd.h"
+#include "base/home.h"
+
 /* -- made and freed */
 
 static int init_parts(mcpump_transport *transport)
 {
     const struct mp_options *options = &transport->options;
+    transport->home = mp_home();
     transport->log =
         (struct mp_log){options->log_fn, options->log_user, options->log_level, options->label};
     transport->cwd = transport->options.cwd;
@@ -81,76 +86,33 @@ mcpump_err mcpump_transport_new(const mcpump_transport_options *options,
     return MCPUMP_OK;
 }
 
+/* In a forked child: threads and process are the parent's, and locks may have been held when it
+ * forked. The child's copies of the fds must go, or the server would not see the end of its stdin
+ * when the parent closes it; the memory goes with the child. */
+static void abandon_copy(mcpump_transport *transport)
+{
+    int *fds[] = {&transport->writer.fd,          &transport->stdout_fd, &transport->stderr_pump.fd,
+                  &transport->process.pidfd,      &transport->bell.fd,   &transport->writer.bell.fd,
+                  &transport->stderr_pump.bell.fd};
+    for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
+        mp_fd_close(fds[i]);
+}
+
 void mcpump_transport_free(mcpump_transport *transport)
 {
     if (transport == NULL)
         return;
+    if (mp_transport_is_elsewhere(transport)) {
+        abandon_copy(transport);
+        return;
+    }
     mcpump_transport_close(transport);
     done_parts(transport);
 }
 
-/* -- ended */
-
-void mp_transport_join_threads(mcpump_transport *transport)
+bool mp_transport_is_elsewhere(const mcpump_transport *transport)
 {
-    mp_thread_join(&transport->reader.thread);
-    mp_thread_join(&transport->writer.thread);
-    mp_thread_join(&transport->stderr_pump.thread);
-}
-
-void mp_transport_fault(mcpump_transport *transport, mcpump_cause cause, int sys_errno,
-                        const char *detail)
-{
-    struct mp_verdict *verdict = &transport->verdict;
-    mp_mutex_lock(&transport->lock);
-    if (verdict->cause == MCPUMP_CAUSE_NONE) {
-        verdict->cause = cause;
-        verdict->sys_errno = sys_errno;
-        snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail != NULL ? detail : "");
-    }
-    mp_mutex_unlock(&transport->lock);
-    mp_bell_ring(&transport->bell);
-}
-
-struct mp_verdict mp_transport_verdict(mcpump_transport *transport)
-{
-    mp_mutex_lock(&transport->lock);
-    struct mp_verdict verdict = transport->verdict;
-    mp_mutex_unlock(&transport->lock);
-    return verdict;
-}
-
-/* Whether it is up to us to close; if another thread does, it is told to hurry, and waited for. */
-static bool begin_closing(mcpump_transport *transport)
-{
-    mp_mutex_lock(&transport->lock);
-    /* Woken by the thread that opens, which takes milliseconds. */
-    while (transport->opening.is_under_way)
-        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
-    bool is_ours = !transport->closing && transport->state != MP_TRANSPORT_CLOSED;
-    if (is_ours)
-        transport->closing = true;
-    /* Woken by the thread that closes; its ladder is bounded. */
-    while (!is_ours && transport->closing) {
-        atomic_store(&transport->escalate, true);
-        mp_bell_ring(&transport->bell);
-        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
-    }
-    mp_mutex_unlock(&transport->lock);
-    return is_ours;
-}
-
-void mcpump_transport_close(mcpump_transport *transport)
-{
-    if (!begin_closing(transport))
-        return;
-    mp_transport_fault(transport, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
-    mp_transport_join_threads(transport);
-    mp_mutex_lock(&transport->lock);
-    transport->state = MP_TRANSPORT_CLOSED;
-    transport->closing = false;
-    mp_mutex_unlock(&transport->lock);
-    mp_cond_broadcast(&transport->changed);
+    return transport->home != mp_home();
 }
 
 /* -- the latch */
@@ -191,6 +153,8 @@ static mcpump_transport *unconst(const mcpump_transport *transport)
 bool mcpump_transport_is_connected(const mcpump_transport *transport)
 {
     struct mp_mutex *lock = &unconst(transport)->lock;
+    if (mp_transport_is_elsewhere(transport))
+        return false;
     mp_mutex_lock(lock);
     bool connected = transport->state == MP_TRANSPORT_OPEN &&
                      transport->verdict.cause == MCPUMP_CAUSE_NONE &&
@@ -267,6 +231,7 @@ void mcpump_transport_stats(const mcpump_transport *transport, mcpump_stats *ret
         .bytes_read = mp_counted(&counters->bytes_read),
         .stderr_lines = mp_counted(&counters->stderr_lines),
         .stderr_lines_dropped = mp_counted(&counters->stderr_lines_dropped),
+        .stalled_ms = mp_outbox_stalled_ms(&unconst(transport)->writer.outbox),
         .queued_bytes = mp_outbox_bytes(&unconst(transport)->writer.outbox),
         .in_flight = mp_pending_count(&unconst(transport)->pending),
     };

@@ -60,6 +60,7 @@ struct mp_opening {
 
 struct mcpump_transport {
     /* -- immutable after new */
+    uint64_t home; /* the process it was made in */
     struct mp_options options;
     struct mp_log log;
 
@@ -78,6 +79,9 @@ struct mcpump_transport {
     /* -- atomic, relaxed but for the flags, which are stored before the bell is rung */
     atomic_bool escalate;         /* skip the graces */
     atomic_bool ignores_requests; /* of the server: a modern one writes none */
+
+    /* -- protected by the lock of the list of running transports, in closing.c */
+    mcpump_transport *previous_running, *next_running;
 
     struct mp_mutex lock;
     struct mp_cond changed; /* opening, closing */
@@ -117,7 +121,15 @@ void mp_ending_run(mcpump_transport *transport);
 /* One read of stdout, the bytes thrown away; false at its end. For the ladder. */
 bool mp_reader_discard(mcpump_transport *transport);
 
+/* Enters it into the list of those that have a process; takes it out, and wakes who waits for that.
+ * Reader thread. */
+void mp_running_add(mcpump_transport *transport);
+void mp_running_remove(mcpump_transport *transport);
+
 /* -- for the rooms below */
+
+/* Whether this process is a fork of the one that made it: nothing but its freeing is allowed. */
+bool mp_transport_is_elsewhere(const mcpump_transport *transport);
 
 /* mcpump_transport_open for a caller that took the latch's count earlier: an interrupt that came
  * since then stays set. */

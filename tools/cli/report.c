@@ -83,6 +83,7 @@ static int exit_status(mcpump_err err, mcpump_phase phase)
         return is_starting(phase) ? CLI_EXIT_NOT_STARTED : CLI_EXIT_LOST;
     case MCPUMP_ERR_NO_MEMORY:
     case MCPUMP_ERR_SYSTEM:
+    case MCPUMP_ERR_FORKED:
         break;
     }
     return CLI_EXIT_OUTPUT;

@@ -13,7 +13,7 @@
 
 static const struct {
     const char *name;
-    const char *host[MOST], *inherit[MOST], *own[MOST];
+    const char *host[MOST], *inherit[MOST], *unset[MOST], *own[MOST];
     const char *wanted[MOST]; /* in any order */
 } rows[] = {
     {.name = "nothing at all"},
@@ -47,6 +47,16 @@ static const struct {
      .host = LIST("PATH=/p"),
      .inherit = LIST("PATH"),
      .wanted = LIST("PATH=/p")},
+    {.name = "unset takes out what would be inherited",
+     .host = LIST("PATH=/p", "A=1", "HOME=/h"),
+     .inherit = LIST("A"),
+     .unset = LIST("HOME", "A"),
+     .wanted = LIST("PATH=/p")},
+    {.name = "but not what is configured",
+     .host = LIST("A=1"),
+     .unset = LIST("A"),
+     .own = LIST("A=own"),
+     .wanted = LIST("A=own")},
     {.name = "values that start with () stay",
      .host = LIST("TERM=() { :;}; rm", "USER=()", "SHELL=(", "HOME=x()", "LOGNAME= ()"),
      .wanted = LIST("SHELL=(", "HOME=x()", "LOGNAME= ()")},
@@ -95,8 +105,11 @@ static size_t count(char *const *list)
 Test(environment, table)
 {
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        char **made =
-            mp_environment_new(plain(rows[i].host), plain(rows[i].inherit), plain(rows[i].own));
+        struct mp_environment_plan plan = {.host = plain(rows[i].host),
+                                           .inherit = plain(rows[i].inherit),
+                                           .unset = plain(rows[i].unset),
+                                           .own = plain(rows[i].own)};
+        char **made = mp_environment_new(&plan);
         cr_assert_not_null(made);
         char *const *wanted = plain(rows[i].wanted);
         cr_expect_eq(count(made), count(wanted), "%s: %zu entries", rows[i].name, count(made));
@@ -109,7 +122,8 @@ Test(environment, table)
 Test(environment, lists_may_be_null)
 {
     static const char *const host[] = {"HOME=/h", "A=1", NULL};
-    char **made = mp_environment_new(plain(host), NULL, NULL);
+    struct mp_environment_plan plan = {.host = plain(host)};
+    char **made = mp_environment_new(&plan);
     cr_assert_not_null(made);
     cr_expect_str_eq(made[0], "HOME=/h");
     cr_expect_null(made[1]);
@@ -131,9 +145,25 @@ Test(environment, is_a_copy)
 {
     char own[] = "A=1";
     char *owns[] = {own, NULL}, *none[] = {NULL};
-    char **made = mp_environment_new(none, NULL, owns);
+    struct mp_environment_plan plan = {.host = none, .own = owns};
+    char **made = mp_environment_new(&plan);
     cr_assert_not_null(made);
     own[2] = '9';
     cr_expect_str_eq(mp_environment_get(made, "A"), "1");
     mp_environment_free(made);
+}
+
+Test(environment, a_secret_wins)
+{
+    static const char *const host[] = {"TOKEN=host", NULL}, *const own[] = {"TOKEN=own", NULL};
+    mcpump_secret *value = mcpump_secret_new("s3cret");
+    mcpump_secret_variable secrets[] = {{"TOKEN", value}, {NULL, NULL}};
+    struct mp_environment_plan plan = {.host = plain(host), .own = plain(own), .secrets = secrets};
+    char **made = mp_environment_new(&plan);
+    cr_assert_not_null(made);
+    cr_expect_str_eq(made[0], "TOKEN=s3cret");
+    cr_expect_null(made[1]);
+    cr_expect_str_eq(mcpump_secret_shown(value), "***");
+    mp_environment_free(made);
+    mcpump_secret_free(value);
 }

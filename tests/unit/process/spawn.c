@@ -20,6 +20,8 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
+TestSuite(spawn, .timeout = 60);
+
 static char *no_args[] = {NULL};
 static char plain_path[] = "PATH=/usr/bin:/bin";
 static char *plain_environment[] = {plain_path, NULL};

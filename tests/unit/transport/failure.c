@@ -125,6 +125,7 @@ Test(failure, keeps_the_facts_and_can_be_cloned)
     cr_assert_str_eq(mcpump_failure_stderr(failure), "words\n");
     mcpump_failure_free(failure);
     cr_assert_null(mp_failure_clone(NULL));
+    cr_assert_str_eq(mcpump_failure_message(NULL), "out of memory");
     mcpump_failure_free(NULL);
 }
 

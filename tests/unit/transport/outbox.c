@@ -183,8 +183,7 @@ Test(outbox, a_half_written_frame_is_finished_first)
     cr_assert(told);
     while (mp_outbox_bytes(&wire.outbox) > 0)
         write_some(&wire, 100);
-    cr_assert(strstr(wire.text, "request ") == wire.text, "%s", wire.text);
-    expect(&wire, "request other cancel ");
+    expect(&wire, "request cancel other ");
 }
 
 /* Withdrawn between begin and settle; `written` bytes had left in the end. */

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Closing, from outside: a thread of the host says that a connection is to end, and may wait for
+ * it. The ending itself is the reader's, in ending.c.
+ */
+#include <sched.h>
+#include <stdio.h>
+
+#include "base/home.h"
+#include "transport/transport.h"
+
+void mp_transport_join_threads(mcpump_transport *transport)
+{
+    mp_thread_join(&transport->reader.thread);
+    mp_thread_join(&transport->writer.thread);
+    mp_thread_join(&transport->stderr_pump.thread);
+}
+
+void mp_transport_fault(mcpump_transport *transport, mcpump_cause cause, int sys_errno,
+                        const char *detail)
+{
+    struct mp_verdict *verdict = &transport->verdict;
+    mp_mutex_lock(&transport->lock);
+    if (verdict->cause == MCPUMP_CAUSE_NONE) {
+        verdict->cause = cause;
+        verdict->sys_errno = sys_errno;
+        snprintf(verdict->detail, sizeof(verdict->detail), "%s", detail != NULL ? detail : "");
+    }
+    mp_mutex_unlock(&transport->lock);
+    mp_bell_ring(&transport->bell);
+}
+
+struct mp_verdict mp_transport_verdict(mcpump_transport *transport)
+{
+    mp_mutex_lock(&transport->lock);
+    struct mp_verdict verdict = transport->verdict;
+    mp_mutex_unlock(&transport->lock);
+    return verdict;
+}
+
+/* Whether it is up to us to close; if another thread does, it is told to hurry, and waited for. */
+static bool begin_closing(mcpump_transport *transport)
+{
+    mp_mutex_lock(&transport->lock);
+    /* Woken by the thread that opens, which takes milliseconds. */
+    while (transport->opening.is_under_way)
+        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
+    bool is_ours = !transport->closing && transport->state != MP_TRANSPORT_CLOSED;
+    if (is_ours)
+        transport->closing = true;
+    /* Woken by the thread that closes; its ladder is bounded. */
+    while (!is_ours && transport->closing) {
+        atomic_store(&transport->escalate, true);
+        mp_bell_ring(&transport->bell);
+        mp_cond_wait(&transport->changed, &transport->lock, MP_NEVER);
+    }
+    mp_mutex_unlock(&transport->lock);
+    return is_ours;
+}
+
+void mcpump_transport_close(mcpump_transport *transport)
+{
+    if (mp_transport_is_elsewhere(transport) || !begin_closing(transport))
+        return;
+    mp_transport_fault(transport, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
+    mp_transport_join_threads(transport);
+    mp_mutex_lock(&transport->lock);
+    transport->state = MP_TRANSPORT_CLOSED;
+    transport->closing = false;
+    mp_mutex_unlock(&transport->lock);
+    mp_cond_broadcast(&transport->changed);
+}
+
+void mcpump_transport_close_begin(mcpump_transport *transport)
+{
+    if (mp_transport_is_elsewhere(transport))
+        return;
+    bool is_second = mp_transport_verdict(transport).cause == MCPUMP_CAUSE_CLOSED_BY_HOST;
+    if (is_second)
+        atomic_store(&transport->escalate, true);
+    /* Wakes the reader in either case. */
+    mp_transport_fault(transport, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
+}
+
+/* -- all that have a process */
+
+static struct {
+    struct mp_mutex lock;
+    struct mp_cond changed; /* one has left */
+    /* -- protected by lock */
+    mcpump_transport *first;
+} running;
+
+/* Where `running` was made ready; a forked child finds that it was elsewhere, and starts anew: what
+ * the list holds is the parent's, who may also have held the lock. */
+static _Atomic uint64_t running_home;
+#define MAKING UINT64_MAX
+
+static void make_running_ready(void)
+{
+    uint64_t here = mp_home(), seen;
+    while ((seen = atomic_load(&running_home)) != here) {
+        if (seen == MAKING || !atomic_compare_exchange_strong(&running_home, &seen, MAKING)) {
+            sched_yield(); /* another thread does it, in a moment */
+            continue;
+        }
+        mp_mutex_init(&running.lock);
+        mp_cond_init(&running.changed);
+        running.first = NULL;
+        atomic_store(&running_home, here);
+    }
+}
+
+/* Woken by the readers, each when its process is gone. False: the deadline was first. */
+static bool wait_until_empty_locked(mp_deadline deadline) MP_REQUIRES(&running.lock)
+{
+    bool in_time = true;
+    while (running.first != NULL && in_time)
+        in_time = mp_cond_wait(&running.changed, &running.lock, deadline);
+    return running.first == NULL;
+}
+
+static void close_all_locked(void) MP_REQUIRES(&running.lock)
+{
+    for (mcpump_transport *each = running.first; each != NULL; each = each->next_running)
+        mp_transport_fault(each, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
+}
+
+static void escalate_all_locked(void) MP_REQUIRES(&running.lock)
+{
+    for (mcpump_transport *each = running.first; each != NULL; each = each->next_running) {
+        atomic_store(&each->escalate, true);
+        mp_bell_ring(&each->bell);
+    }
+}
+
+void mp_running_add(mcpump_transport *transport)
+{
+    make_running_ready();
+    mp_mutex_lock(&running.lock);
+    transport->next_running = running.first;
+    transport->previous_running = NULL;
+    if (running.first != NULL)
+        running.first->previous_running = transport;
+    running.first = transport;
+    mp_mutex_unlock(&running.lock);
+}
+
+void mp_running_remove(mcpump_transport *transport)
+{
+    mp_mutex_lock(&running.lock);
+    mcpump_transport *previous = transport->previous_running, *next = transport->next_running;
+    *(previous != NULL ? &previous->next_running : &running.first) = next;
+    if (next != NULL)
+        next->previous_running = previous;
+    mp_mutex_unlock(&running.lock);
+    mp_cond_broadcast(&running.changed);
+}
+
+mcpump_err mcpump_shutdown(int64_t timeout_ms)
+{
+    mp_deadline deadline = mp_deadline_after_ms(timeout_ms);
+    make_running_ready();
+    mp_mutex_lock(&running.lock);
+    close_all_locked();
+    bool all_gone = wait_until_empty_locked(deadline);
+    if (!all_gone) {
+        escalate_all_locked();
+        wait_until_empty_locked(MP_NEVER); /* each ladder is bounded once it has killed */
+    }
+    mp_mutex_unlock(&running.lock);
+    return all_gone ? MCPUMP_OK : MCPUMP_ERR_TIMEOUT;
+}
