@@ -10,6 +10,9 @@
 
 MCPUMP_BEGIN_DECLS
 
+/** See run.h. */
+typedef struct mcpump_run mcpump_run;
+
 /** Start from MCPUMP_CALL_OPTIONS_INIT. NULL in place of the options means all defaults. */
 typedef struct mcpump_call_options {
     size_t size; /**< sizeof(mcpump_call_options) */
@@ -18,6 +21,7 @@ typedef struct mcpump_call_options {
     int64_t timeout_ms;
     /** What the server is told when the call is given up. NULL: a fixed neutral text. */
     const char *cancel_reason;
+    mcpump_run *run; /**< What the call belongs to. NULL: the run of this thread, if any. */
 } mcpump_call_options;
 
 #define MCPUMP_CALL_OPTIONS_INIT                                                                   \

@@ -63,6 +63,7 @@
 #include "log.h"
 #include "options.h"
 #include "reply.h"
+#include "run.h"
 #include "secret.h"
 #include "server.h"
 #include "transport.h"

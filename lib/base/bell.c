@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/fd.h"
@@ -23,15 +24,14 @@ void mp_bell_ring(const struct mp_bell *bell)
 {
     int saved = errno;
     uint64_t one = 1;
-    /* Fails only when the counter is full: it rings already. */
-    ssize_t n = write(bell->fd, &one, sizeof(one));
-    (void)n;
+    /* By number, since write would be a point of cancellation. Fails only when the counter is full:
+     * it rings already. */
+    syscall(SYS_write, bell->fd, &one, sizeof(one));
     errno = saved;
 }
 
 void mp_bell_hear(const struct mp_bell *bell)
 {
     uint64_t rings;
-    ssize_t n = read(bell->fd, &rings, sizeof(rings));
-    (void)n;
+    syscall(SYS_read, bell->fd, &rings, sizeof(rings));
 }

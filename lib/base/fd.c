@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int mp_fd_above_stdio(int fd)
@@ -19,7 +20,7 @@ void mp_fd_close(int *fd)
     if (*fd < 0)
         return;
     int saved = errno;
-    close(*fd);
+    syscall(SYS_close, *fd); /* by number, since close would be a point of cancellation */
     errno = saved;
     *fd = -1;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/home.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -38,4 +39,19 @@ uint64_t mp_home(void)
     /* A pid comes back in time, but not to a process whose ancestor had it and left this page. */
     uint64_t ours = (uint64_t)getpid();
     return atomic_compare_exchange_strong(word, &home, ours) ? ours : home;
+}
+
+#define MAKING UINT64_MAX
+
+void mp_once_here(struct mp_once *once, void (*make)(void))
+{
+    uint64_t here = mp_home(), seen;
+    while ((seen = atomic_load(&once->home)) != here) {
+        if (seen == MAKING || !atomic_compare_exchange_strong(&once->home, &seen, MAKING)) {
+            sched_yield(); /* another thread does it, in a moment */
+            continue;
+        }
+        make();
+        atomic_store(&once->home, here);
+    }
 }

@@ -11,4 +11,12 @@
 /* A number that is not 0 and differs between a process and the children it forks. Any thread. */
 uint64_t mp_home(void);
 
+/* For something of static storage that a process makes once, and a forked child once more. */
+struct mp_once {
+    _Atomic uint64_t home; /* where it was made; 0: nowhere */
+};
+
+/* Runs `make` unless it was run in this process. Other threads wait for it. */
+void mp_once_here(struct mp_once *once, void (*make)(void));
+
 #endif

@@ -27,12 +27,12 @@ void mp_mutex_done(struct mp_mutex *mutex)
     must(pthread_mutex_destroy(&mutex->native));
 }
 
-void mp_mutex_lock(struct mp_mutex *mutex) MP_TSA(no_thread_safety_analysis)
+void mp_mutex_lock(struct mp_mutex *mutex) MP_UNCHECKED
 {
     must(pthread_mutex_lock(&mutex->native));
 }
 
-void mp_mutex_unlock(struct mp_mutex *mutex) MP_TSA(no_thread_safety_analysis)
+void mp_mutex_unlock(struct mp_mutex *mutex) MP_UNCHECKED
 {
     must(pthread_mutex_unlock(&mutex->native));
 }
@@ -61,7 +61,27 @@ void mp_cond_broadcast(struct mp_cond *cond)
     must(pthread_cond_broadcast(&cond->native));
 }
 
+int mp_cancel_disable(void)
+{
+    int state;
+    must(pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state));
+    return state;
+}
+
+void mp_cancel_restore(int state)
+{
+    must(pthread_setcancelstate(state, NULL));
+}
+
 bool mp_cond_wait(struct mp_cond *cond, struct mp_mutex *mutex, mp_deadline deadline)
+{
+    int state = mp_cancel_disable();
+    bool in_time = mp_cond_wait_cancellable(cond, mutex, deadline);
+    mp_cancel_restore(state);
+    return in_time;
+}
+
+bool mp_cond_wait_cancellable(struct mp_cond *cond, struct mp_mutex *mutex, mp_deadline deadline)
 {
     if (deadline == MP_NEVER) {
         must(pthread_cond_wait(&cond->native, &mutex->native));
@@ -115,6 +135,8 @@ void mp_thread_join(struct mp_thread *thread)
 {
     if (!thread->running)
         return;
+    int state = mp_cancel_disable();
     must(pthread_join(thread->native, NULL));
+    mp_cancel_restore(state);
     thread->running = false;
 }

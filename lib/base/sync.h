@@ -19,7 +19,9 @@
 #define MP_CAPABILITY(name) MP_TSA(capability(name))
 #define MP_ACQUIRES(...)    MP_TSA(acquire_capability(__VA_ARGS__))
 #define MP_RELEASES(...)    MP_TSA(release_capability(__VA_ARGS__))
-#define MP_REQUIRES(...)    MP_TSA(requires_capability(__VA_ARGS__))
+/* For what the analysis cannot follow; it says why. */
+#define MP_UNCHECKED     MP_TSA(no_thread_safety_analysis)
+#define MP_REQUIRES(...) MP_TSA(requires_capability(__VA_ARGS__))
 
 struct MP_CAPABILITY("mutex") mp_mutex {
     pthread_mutex_t native;
@@ -40,9 +42,18 @@ void mp_cond_signal(struct mp_cond *cond);
 void mp_cond_broadcast(struct mp_cond *cond);
 
 /* Waits for a signal, or until the deadline: false then. Wakes spuriously too: call it in a loop on
- * the predicate, with the same deadline. */
+ * the predicate, with the same deadline. No point of cancellation, as nothing else here is. */
 bool mp_cond_wait(struct mp_cond *cond, struct mp_mutex *mutex, mp_deadline deadline)
     MP_REQUIRES(mutex);
+
+/* The same as a point of cancellation: the caller has pushed a handler that unlocks the mutex. */
+bool mp_cond_wait_cancellable(struct mp_cond *cond, struct mp_mutex *mutex, mp_deadline deadline)
+    MP_REQUIRES(mutex);
+
+/* Puts off pthread_cancel of this thread, for code that must not end half-way; returns what
+ * mp_cancel_restore needs. Nests. */
+int mp_cancel_disable(void);
+void mp_cancel_restore(int state);
 
 /* A thread with all signals blocked, a small stack and a name (cut to 15 bytes). */
 typedef void (*mp_thread_fn)(void *arg);

@@ -3,7 +3,10 @@
  * Connecting a server: one thread at a time does it, with the lock released; those who come
  * meanwhile wait for its outcome, each until its own deadline. The one who connects wakes them.
  */
+#include <poll.h>
+
 #include "mcp/server.h"
+#include "mcpump/run.h"
 
 /* -- one attempt, by the thread that has set CONNECTING */
 
@@ -30,7 +33,8 @@ static mcpump_err open_transport(mcpump_server *server, uint64_t latch_count,
                           mcpump_cause_text(MCPUMP_CAUSE_CLOSED_BY_HOST), ret_failure);
 }
 
-static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count, mp_deadline deadline,
+static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count,
+                              const struct mp_call_limits *limits,
                               const struct mp_revision **ret_revision, mcpump_failure **ret_failure)
 {
     struct mp_handshake handshake = {
@@ -38,7 +42,7 @@ static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count, mp_de
         .client = &server->client,
         .era = server->era,
         .probe_timeout_ms = server->probe_timeout_ms,
-        .deadline = deadline,
+        .limits = *limits,
         .may_respawn = true,
     };
     mcpump_err err = open_transport(server, latch_count, ret_failure);
@@ -59,22 +63,36 @@ static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count, mp_de
     return err;
 }
 
+static void wake_all_locked(mcpump_server *server) MP_REQUIRES(&server->lock)
+{
+    for (struct mp_joiner *joiner = server->joiners; joiner != NULL; joiner = joiner->next)
+        mp_bell_ring(&joiner->bell);
+    mp_cond_broadcast(&server->changed);
+}
+
+/* What an attempt came to. */
+struct outcome {
+    mcpump_err err;
+    const struct mp_revision *revision;
+    mcpump_failure *failure;
+    bool is_personal;
+};
+
 /* Tells the outcome to those who wait; on failure the process is stopped after that, so that they
  * do not wait for it too. */
-static void publish(mcpump_server *server, mcpump_err err, const struct mp_revision *revision,
-                    mcpump_failure *failure, bool hurried)
+static void publish(mcpump_server *server, const struct outcome *outcome)
 {
     mp_mutex_lock(&server->lock);
     server->attempts++;
-    server->last_err = err;
     mcpump_failure *old = server->last_failure;
-    server->last_failure = failure;
-    server->last_was_hurried = hurried;
-    server->revision = revision;
-    if (err == MCPUMP_OK)
+    server->last_err = outcome->err;
+    server->last_failure = outcome->failure;
+    server->last_was_personal = outcome->is_personal;
+    server->revision = outcome->revision;
+    if (outcome->err == MCPUMP_OK)
         server->state = MP_SERVER_READY;
+    wake_all_locked(server);
     mp_mutex_unlock(&server->lock);
-    mp_cond_broadcast(&server->changed);
     mcpump_failure_free(old);
 }
 
@@ -83,103 +101,172 @@ static void give_up(mcpump_server *server)
     mcpump_transport_close(server->transport);
     mp_mutex_lock(&server->lock);
     server->state = MP_SERVER_IDLE;
+    wake_all_locked(server);
     mp_mutex_unlock(&server->lock);
-    mp_cond_broadcast(&server->changed);
 }
 
-static mcpump_err connect_now(mcpump_server *server, mp_deadline deadline,
+static mcpump_err connect_now(mcpump_server *server, const struct mp_call_limits *limits,
                               mcpump_failure **ret_failure)
 {
+    struct mp_call_limits earlier = *limits;
     mp_deadline own = mp_deadline_after_ms(server->connect_timeout_ms);
+    earlier.deadline = mp_deadline_earlier(own, limits->deadline);
     uint64_t latch_count = mp_latch_count(&server->transport->latch);
-    const struct mp_revision *revision = NULL;
-    mcpump_failure *failure = NULL;
+    struct outcome outcome = {.err = MCPUMP_OK};
     mcpump_transport_close(server->transport); /* what is left of a connection that was lost */
-    mcpump_err err =
-        shake_hands(server, latch_count, mp_deadline_earlier(own, deadline), &revision, &failure);
+    outcome.err = shake_hands(server, latch_count, &earlier, &outcome.revision, &outcome.failure);
+    outcome.is_personal = outcome.err == MCPUMP_ERR_CANCELLED ||
+                          (outcome.err == MCPUMP_ERR_TIMEOUT && limits->deadline < own);
     if (ret_failure != NULL)
-        *ret_failure = mp_failure_clone(failure);
-    publish(server, err, revision, failure, err == MCPUMP_ERR_TIMEOUT && deadline < own);
-    if (err != MCPUMP_OK)
+        *ret_failure = mp_failure_clone(outcome.failure);
+    publish(server, &outcome);
+    if (outcome.err != MCPUMP_OK)
         give_up(server);
-    return err;
+    return outcome.err;
 }
 
 /* -- who connects, who waits; `reconnect`: also when a connection has been lost */
 
-/* Waits for the attempt that is under way: woken by who makes it. False: the deadline was first. */
-static bool wait_for_attempt_locked(mcpump_server *server, mp_deadline deadline)
-    MP_REQUIRES(&server->lock)
+/* One who wants the server to be connected. */
+struct comer {
+    mcpump_server *server;
+    const struct mp_call_limits *limits;
+    uint64_t latch_count;
+    bool reconnect;
+    struct mp_joiner joiner;
+};
+
+/* Sleeps until the bell rings: the connecting thread at its outcome, an interrupt, the end of the
+ * run; or until the deadline. With the lock released. */
+static void sleep_locked(struct comer *comer) MP_REQUIRES(&comer->server->lock)
 {
+    mp_mutex_unlock(&comer->server->lock);
+    struct pollfd bell = {comer->joiner.bell.fd, POLLIN, 0};
+    int state = mp_cancel_disable();
+    poll(&bell, 1, mp_deadline_poll_ms(comer->limits->deadline));
+    mp_cancel_restore(state);
+    mp_bell_hear(&comer->joiner.bell);
+    mp_mutex_lock(&comer->server->lock);
+}
+
+static mcpump_err stopped(const struct comer *comer)
+{
+    const mcpump_transport *transport = comer->server->transport;
+    mcpump_err err = mp_call_stopped(transport, comer->latch_count, comer->limits->run);
+    /* A latch that was set before an explicit connect is what the connect clears. */
+    if (err == MCPUMP_ERR_INTERRUPTED && comer->reconnect &&
+        mp_latch_count(&transport->latch) == comer->latch_count)
+        err = MCPUMP_OK;
+    if (err == MCPUMP_OK && mp_deadline_passed(comer->limits->deadline))
+        return MCPUMP_ERR_TIMEOUT;
+    return err;
+}
+
+/* Until nobody connects any more. An error is the comer's own, or that of the attempt it waited for
+ * (*ret_shared), unless that failed for a reason of its maker's. */
+static mcpump_err wait_locked(struct comer *comer, bool *ret_shared)
+    MP_REQUIRES(&comer->server->lock)
+{
+    mcpump_server *server = comer->server;
     uint64_t attempts = server->attempts;
-    bool in_time = true;
-    while (server->state == MP_SERVER_CONNECTING && server->attempts == attempts && in_time)
-        in_time = mp_cond_wait(&server->changed, &server->lock, deadline);
-    return server->attempts != attempts;
+    mcpump_err err = MCPUMP_OK;
+    while (server->state == MP_SERVER_CONNECTING && err == MCPUMP_OK) {
+        sleep_locked(comer);
+        err = stopped(comer);
+        if (server->attempts == attempts)
+            continue;
+        attempts = server->attempts;
+        if (server->last_err != MCPUMP_OK && !server->last_was_personal) {
+            *ret_shared = true;
+            return server->last_err;
+        }
+    }
+    return err;
 }
 
-/* After a failed attempt its maker still stops the process: woken by it, bounded by the ladder. */
-static bool wait_until_idle_locked(mcpump_server *server, mp_deadline deadline)
-    MP_REQUIRES(&server->lock)
+static void join_locked(struct comer *comer) MP_REQUIRES(&comer->server->lock)
 {
-    bool in_time = true;
-    while (server->state == MP_SERVER_CONNECTING && in_time)
-        in_time = mp_cond_wait(&server->changed, &server->lock, deadline);
-    return server->state != MP_SERVER_CONNECTING;
+    comer->joiner.next = comer->server->joiners;
+    comer->server->joiners = &comer->joiner;
 }
 
-static mcpump_err timed_out(mcpump_server *server, mcpump_failure **ret_failure)
+static void leave_locked(struct comer *comer) MP_REQUIRES(&comer->server->lock)
 {
-    return mp_server_fail(server, MCPUMP_ERR_TIMEOUT, MCPUMP_PHASE_HANDSHAKE, NULL,
-                          "the time is over while the server is being connected", ret_failure);
+    struct mp_joiner **link = &comer->server->joiners;
+    while (*link != &comer->joiner)
+        link = &(*link)->next;
+    *link = comer->joiner.next;
+}
+
+/* With the bell in all places where it may be rung from. */
+static mcpump_err wait_with_bell(struct comer *comer, mcpump_failure **ret_failure)
+{
+    bool is_shared = false;
+    mp_mutex_lock(&comer->server->lock);
+    join_locked(comer);
+    mcpump_err err = stopped(comer);
+    if (err == MCPUMP_OK)
+        err = wait_locked(comer, &is_shared);
+    leave_locked(comer);
+    if (is_shared && ret_failure != NULL)
+        *ret_failure = mp_failure_clone(comer->server->last_failure);
+    mp_mutex_unlock(&comer->server->lock);
+    if (err != MCPUMP_OK && !is_shared)
+        mp_server_fail(comer->server, err, MCPUMP_PHASE_HANDSHAKE, NULL, mcpump_err_text(err),
+                       ret_failure);
+    return err;
+}
+
+static mcpump_err wait_for_other(struct comer *comer, mcpump_failure **ret_failure)
+{
+    struct mp_bell *bell = &comer->joiner.bell;
+    struct mp_board *watchers = &comer->server->transport->watchers;
+    mcpump_err err = MCPUMP_ERR_NO_MEMORY;
+    if (mp_bell_init(bell) != 0)
+        return mp_server_fail(comer->server, MCPUMP_ERR_SYSTEM, MCPUMP_PHASE_HANDSHAKE, NULL,
+                              mcpump_err_text(MCPUMP_ERR_SYSTEM), ret_failure);
+    if (mp_board_join(watchers, bell)) {
+        if (mp_run_join(comer->limits->run, bell)) {
+            err = wait_with_bell(comer, ret_failure);
+            mp_run_leave(comer->limits->run, bell);
+        }
+        mp_board_leave(watchers, bell);
+    }
+    mp_bell_done(bell);
+    return err;
 }
 
 enum turn {
     TURN_CONNECT, /* it is up to this thread: CONNECTING was set */
+    TURN_WAIT,    /* another one does it */
     TURN_DONE,    /* ready */
-    TURN_FAILED,  /* the attempt waited for has failed: its failure is this thread's too */
-    TURN_LATE,    /* the deadline */
 };
 
-static enum turn take_turn_locked(mcpump_server *server, mp_deadline deadline, bool reconnect)
-    MP_REQUIRES(&server->lock)
+static enum turn take_turn(const struct comer *comer, const struct mp_revision **ret_revision)
 {
-    while (server->state == MP_SERVER_CONNECTING) {
-        bool ended = wait_for_attempt_locked(server, deadline);
-        if (ended && server->last_err != MCPUMP_OK && !server->last_was_hurried)
-            return TURN_FAILED;
-        if (!wait_until_idle_locked(server, deadline))
-            return TURN_LATE;
-    }
-    bool is_lost = reconnect && !mcpump_transport_is_connected(server->transport);
-    if (server->state == MP_SERVER_READY && !is_lost)
-        return TURN_DONE;
-    server->state = MP_SERVER_CONNECTING;
-    return TURN_CONNECT;
+    mcpump_server *server = comer->server;
+    enum turn turn = TURN_CONNECT;
+    mp_mutex_lock(&server->lock);
+    if (server->state == MP_SERVER_CONNECTING)
+        turn = TURN_WAIT;
+    else if (server->state == MP_SERVER_READY &&
+             (!comer->reconnect || mcpump_transport_is_connected(server->transport)))
+        turn = TURN_DONE;
+    else
+        server->state = MP_SERVER_CONNECTING;
+    *ret_revision = server->revision;
+    mp_mutex_unlock(&server->lock);
+    return turn;
 }
 
-static mcpump_err connect_or_join(mcpump_server *server, mp_deadline deadline, bool reconnect,
-                                  const struct mp_revision **ret_revision,
+static mcpump_err connect_or_join(struct comer *comer, const struct mp_revision **ret_revision,
                                   mcpump_failure **ret_failure)
 {
+    enum turn turn;
     mcpump_err err = MCPUMP_OK;
-    mp_mutex_lock(&server->lock);
-    enum turn turn = take_turn_locked(server, deadline, reconnect);
-    if (turn == TURN_FAILED) {
-        err = server->last_err;
-        if (ret_failure != NULL)
-            *ret_failure = mp_failure_clone(server->last_failure);
-    }
-    *ret_revision = server->revision;
-    mp_mutex_unlock(&server->lock);
-    if (turn == TURN_LATE)
-        return timed_out(server, ret_failure);
-    if (turn != TURN_CONNECT)
-        return err;
-    err = connect_now(server, deadline, ret_failure);
-    mp_mutex_lock(&server->lock);
-    *ret_revision = server->revision;
-    mp_mutex_unlock(&server->lock);
+    while (err == MCPUMP_OK && (turn = take_turn(comer, ret_revision)) != TURN_DONE)
+        err = turn == TURN_CONNECT ? connect_now(comer->server, comer->limits, ret_failure)
+                                   : wait_for_other(comer, ret_failure);
     return err;
 }
 
@@ -191,16 +278,20 @@ static mcpump_err fail_elsewhere(mcpump_server *server, mcpump_phase phase,
                           mcpump_err_text(MCPUMP_ERR_FORKED), ret_failure);
 }
 
-mcpump_err mp_server_ready(mcpump_server *server, mp_deadline deadline,
+mcpump_err mp_server_ready(mcpump_server *server, const struct mp_call_limits *limits,
                            const struct mp_revision **ret_revision, mcpump_failure **ret_failure)
 {
-    const struct mp_revision *revision = NULL;
     if (mp_transport_is_elsewhere(server->transport))
         return fail_elsewhere(server, MCPUMP_PHASE_REQUEST, ret_failure);
-    if (mcpump_server_is_interrupted(server))
-        return mp_server_fail(server, MCPUMP_ERR_INTERRUPTED, MCPUMP_PHASE_REQUEST, NULL,
-                              mcpump_err_text(MCPUMP_ERR_INTERRUPTED), ret_failure);
-    mcpump_err err = connect_or_join(server, deadline, false, &revision, ret_failure);
+    struct comer comer = {.server = server,
+                          .limits = limits,
+                          .latch_count = mp_latch_count(&server->transport->latch)};
+    mcpump_err err = mp_call_stopped(server->transport, comer.latch_count, limits->run);
+    if (err != MCPUMP_OK)
+        return mp_server_fail(server, err, MCPUMP_PHASE_REQUEST, NULL, mcpump_err_text(err),
+                              ret_failure);
+    const struct mp_revision *revision = NULL;
+    err = connect_or_join(&comer, &revision, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     if (revision == NULL) /* closed in the same instant */
@@ -220,7 +311,12 @@ mcpump_err mcpump_server_connect(mcpump_server *server, mcpump_failure **ret_fai
     if (mp_transport_is_elsewhere(server->transport))
         return fail_elsewhere(server, MCPUMP_PHASE_START, ret_failure);
     /* Each attempt is bounded by connect_timeout_ms. */
-    return connect_or_join(server, MP_NEVER, true, &revision, ret_failure);
+    struct mp_call_limits limits = {.deadline = MP_NEVER, .run = mcpump_run_current()};
+    struct comer comer = {.server = server,
+                          .limits = &limits,
+                          .latch_count = mp_latch_count(&server->transport->latch),
+                          .reconnect = true};
+    return connect_or_join(&comer, &revision, ret_failure);
 }
 
 void mcpump_server_close(mcpump_server *server)
@@ -233,7 +329,9 @@ void mcpump_server_close(mcpump_server *server)
     mcpump_transport_close(server->transport);
 
     mp_mutex_lock(&server->lock);
-    wait_until_idle_locked(server, MP_NEVER);
+    /* Woken by the thread that connects: its calls fail, and its ladder is bounded. */
+    while (server->state == MP_SERVER_CONNECTING)
+        mp_cond_wait(&server->changed, &server->lock, MP_NEVER);
     server->closers--;
     if (server->closers == 0 && server->state == MP_SERVER_READY) {
         server->state = MP_SERVER_IDLE;

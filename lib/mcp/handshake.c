@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "mcp/answer.h"
-#include "transport/call.h"
 
 /* A server that answered the probe with an error and then says nothing to `initialize` for so long
  * has been put off by the probe: it is started again. */
@@ -65,7 +64,7 @@ static bool ask(struct talk *talk, struct question *question, const struct quest
     struct mp_call_plan plan = {
         .request = mp_message_span(&question->message),
         .envelope = &question->message.envelope,
-        .deadline = talk->given->deadline,
+        .limits = talk->given->limits,
         .is_quiet = true,
         .beside = beside != NULL ? &beside->call : NULL,
     };
@@ -155,12 +154,12 @@ static enum step probe(struct talk *talk)
         return fail_by_memory(talk, question, MCPUMP_PHASE_PROBE);
 
     /* Where legacy is out of the question, silence is only a slow start. */
-    mp_deadline silence = given->deadline;
+    mp_deadline silence = given->limits.deadline;
     if (given->era == MCPUMP_ERA_AUTO)
         silence = mp_deadline_earlier(silence, mp_deadline_after_ms(given->probe_timeout_ms));
     if (ask(talk, question, NULL) &&
         !mp_call_wait_either(&question->call, &question->call, silence) &&
-        given->era == MCPUMP_ERA_AUTO && !mp_deadline_passed(given->deadline))
+        given->era == MCPUMP_ERA_AUTO && !mp_deadline_passed(given->limits.deadline))
         return STEP_INITIALIZE;
 
     mcpump_reply *reply = NULL;
@@ -265,7 +264,7 @@ static enum step initialize(struct talk *talk)
         return fail_by_memory(talk, question, MCPUMP_PHASE_HANDSHAKE);
 
     mp_deadline put_off = patience(talk);
-    mp_deadline deadline = mp_deadline_earlier(talk->given->deadline, put_off);
+    mp_deadline deadline = mp_deadline_earlier(talk->given->limits.deadline, put_off);
     bool decided = ask(talk, question, talk->probe.is_asked ? &talk->probe : NULL) &&
                    wait_for_initialize(talk, deadline, &next);
     bool is_put_off = !decided && !mp_call_is_done(&question->call) && mp_deadline_passed(put_off);

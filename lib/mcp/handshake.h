@@ -8,15 +8,15 @@
 
 #include "mcp/era.h"
 #include "mcp/metadata.h"
-#include "transport/transport.h"
+#include "transport/call.h"
 
 struct mp_handshake {
     mcpump_transport *transport;
     const struct mp_client *client;
     mcpump_era era; /* AUTO: probe */
     int64_t probe_timeout_ms;
-    mp_deadline deadline; /* over everything */
-    bool may_respawn;     /* this process is the first: the server may be started once more */
+    struct mp_call_limits limits; /* over everything */
+    bool may_respawn; /* this process is the first: the server may be started once more */
 };
 
 enum mp_handshake_result {

@@ -97,12 +97,6 @@ void mcpump_server_free(mcpump_server *server)
 
 /* -- requests */
 
-bool mp_server_import_call(mcpump_call_options *ret_whole, const mcpump_call_options *given)
-{
-    *ret_whole = (mcpump_call_options)MCPUMP_CALL_OPTIONS_INIT;
-    return given == NULL || mp_options_import(ret_whole, sizeof(*ret_whole), given);
-}
-
 static mcpump_err refuse_message(mcpump_server *server, const struct mp_message *message,
                                  mcpump_phase phase, const char *method, const char *why,
                                  mcpump_failure **ret_failure)
@@ -111,28 +105,31 @@ static mcpump_err refuse_message(mcpump_server *server, const struct mp_message 
     return mp_server_fail(server, err, phase, method, why, ret_failure);
 }
 
+static void done_message(void *message)
+{
+    mp_message_done(message);
+}
+
 mcpump_err mp_server_request(mcpump_server *server, const char *method, const char *params,
-                             mp_deadline deadline, const char *cancel_reason,
-                             mcpump_reply **ret_reply, mcpump_failure **ret_failure)
+                             const struct mp_call_limits *limits, mcpump_reply **ret_reply,
+                             mcpump_failure **ret_failure)
 {
     const struct mp_revision *revision;
-    mcpump_err err = mp_server_ready(server, deadline, &revision, ret_failure);
+    mcpump_err err = mp_server_ready(server, limits, &revision, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     struct mp_message message;
     const char *why = mp_message_init(&message, method, params, false);
     if (why == NULL && revision->era == MCPUMP_ERA_MODERN)
         why = mp_message_add_metadata(&message, &server->client, revision->version);
-    if (why != NULL) {
+    struct mp_call_plan plan = {
+        .request = mp_message_span(&message), .envelope = &message.envelope, .limits = *limits};
+    pthread_cleanup_push(done_message, &message); /* of a thread that is cancelled */
+    if (why != NULL)
         err = refuse_message(server, &message, MCPUMP_PHASE_REQUEST, method, why, ret_failure);
-    } else {
-        struct mp_call_plan plan = {.request = mp_message_span(&message),
-                                    .envelope = &message.envelope,
-                                    .deadline = deadline,
-                                    .cancel_reason = cancel_reason};
+    else
         err = mp_call_make(server->transport, &plan, MCPUMP_PHASE_REQUEST, ret_reply, ret_failure);
-    }
-    mp_message_done(&message);
+    pthread_cleanup_pop(true);
     return err;
 }
 
@@ -140,15 +137,13 @@ mcpump_err mcpump_server_request(mcpump_server *server, const char *method, cons
                                  const mcpump_call_options *options, mcpump_reply **ret_reply,
                                  mcpump_failure **ret_failure)
 {
-    mcpump_call_options whole;
+    struct mp_call_limits limits;
     if (ret_failure != NULL)
         *ret_failure = NULL;
     if (server == NULL || method == NULL || ret_reply == NULL ||
-        !mp_server_import_call(&whole, options))
+        !mp_call_limits_init(&limits, server->transport, options))
         return MCPUMP_ERR_INVALID_ARGUMENT;
-    mp_deadline deadline = mp_transport_deadline(server->transport, whole.timeout_ms);
-    return mp_server_request(server, method, params, deadline, whole.cancel_reason, ret_reply,
-                             ret_failure);
+    return mp_server_request(server, method, params, &limits, ret_reply, ret_failure);
 }
 
 mcpump_err mcpump_server_notify(mcpump_server *server, const char *method, const char *params,
@@ -159,8 +154,9 @@ mcpump_err mcpump_server_notify(mcpump_server *server, const char *method, const
     if (server == NULL || method == NULL)
         return MCPUMP_ERR_INVALID_ARGUMENT;
     const struct mp_revision *revision;
-    mp_deadline deadline = mp_transport_deadline(server->transport, 0);
-    mcpump_err err = mp_server_ready(server, deadline, &revision, ret_failure);
+    struct mp_call_limits limits;
+    mp_call_limits_init(&limits, server->transport, NULL);
+    mcpump_err err = mp_server_ready(server, &limits, &revision, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     struct mp_message message;

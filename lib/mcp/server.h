@@ -15,6 +15,12 @@ enum mp_server_state {
     MP_SERVER_READY,      /* it was connected; whether it still is, the transport knows */
 };
 
+/* A thread that waits for another one to connect; on its stack. */
+struct mp_joiner {
+    struct mp_bell bell; /* rung at the outcome, by an interrupt, by the end of its run */
+    struct mp_joiner *next;
+};
+
 struct mcpump_server {
     /* -- immutable after new */
     mcpump_transport *transport;
@@ -24,7 +30,7 @@ struct mcpump_server {
     int64_t connect_timeout_ms;
 
     struct mp_mutex lock;
-    struct mp_cond changed; /* state, attempts */
+    struct mp_cond changed; /* state; for those who close */
     /* -- protected by lock */
     enum mp_server_state state;
     const struct mp_revision *revision; /* when READY */
@@ -32,23 +38,22 @@ struct mcpump_server {
     uint64_t attempts;                  /* to connect, that have ended */
     mcpump_err last_err;                /* of the last attempt */
     mcpump_failure *last_failure;
-    bool last_was_hurried; /* it ended with the deadline of the call that made it, not its own */
+    bool last_was_personal; /* it ended by the deadline or the run of the call that made it */
+    struct mp_joiner *joiners;
 };
 
-/* Connects if need be and returns the revision to speak. `deadline` of the call that needs it. */
-mcpump_err mp_server_ready(mcpump_server *server, mp_deadline deadline,
+/* Connects if need be and returns the revision to speak. The limits are those of the call that
+ * needs it. */
+mcpump_err mp_server_ready(mcpump_server *server, const struct mp_call_limits *limits,
                            const struct mp_revision **ret_revision, mcpump_failure **ret_failure);
 
-/* A request under a deadline; the public one has options instead. */
+/* A request under limits; the public one has options instead. */
 mcpump_err mp_server_request(mcpump_server *server, const char *method, const char *params,
-                             mp_deadline deadline, const char *cancel_reason,
-                             mcpump_reply **ret_reply, mcpump_failure **ret_failure);
+                             const struct mp_call_limits *limits, mcpump_reply **ret_reply,
+                             mcpump_failure **ret_failure);
 
 /* Fails with words of our own. */
 mcpump_err mp_server_fail(mcpump_server *server, mcpump_err err, mcpump_phase phase,
                           const char *subject, const char *words, mcpump_failure **ret_failure);
-
-/* Imports the options of a call; false: not valid. */
-bool mp_server_import_call(mcpump_call_options *ret_whole, const mcpump_call_options *given);
 
 #endif

@@ -42,22 +42,20 @@ static const char *ping_method(const struct mp_revision *revision)
 mcpump_err mcpump_server_ping(mcpump_server *server, const mcpump_call_options *options,
                               int64_t *ret_us, mcpump_failure **ret_failure)
 {
-    mcpump_call_options whole;
+    struct mp_call_limits limits;
     const struct mp_revision *revision;
     if (ret_failure != NULL)
         *ret_failure = NULL;
-    if (server == NULL || !mp_server_import_call(&whole, options))
+    if (server == NULL || !mp_call_limits_init(&limits, server->transport, options))
         return MCPUMP_ERR_INVALID_ARGUMENT;
-    mp_deadline deadline = mp_transport_deadline(server->transport, whole.timeout_ms);
-    mcpump_err err = mp_server_ready(server, deadline, &revision, ret_failure);
+    mcpump_err err = mp_server_ready(server, &limits, &revision, ret_failure);
     if (err != MCPUMP_OK)
         return err;
 
     const char *method = ping_method(revision);
     mcpump_reply *reply = NULL;
     int64_t start = mp_now_ns();
-    err =
-        mp_server_request(server, method, NULL, deadline, whole.cancel_reason, &reply, ret_failure);
+    err = mp_server_request(server, method, NULL, &limits, &reply, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     int64_t us = (mp_now_ns() - start) / NS_PER_US;
@@ -73,8 +71,7 @@ mcpump_err mcpump_server_ping(mcpump_server *server, const mcpump_call_options *
 /* What a list is gathered from: pages until there is no new cursor. */
 struct listing {
     mcpump_server *server;
-    mp_deadline deadline;
-    const char *cancel_reason;
+    struct mp_call_limits limits;
     struct mp_buffer items;  /* "[item,item" */
     struct mp_buffer cursor; /* as the server spelled it, with its quotes; empty: none */
     struct mp_buffer seen;   /* the cursors so far, each ended by LF, which none contains */
@@ -123,18 +120,31 @@ static bool go_on(struct listing *listing, struct mp_span result)
     return true;
 }
 
-static mcpump_err list_page(struct listing *listing, bool *ret_more)
+static void done_buffer(void *buffer)
 {
-    static const char method[] = "tools/list";
+    mp_buffer_done(buffer);
+}
+
+static mcpump_err request_page(struct listing *listing, const char *method,
+                               mcpump_reply **ret_reply)
+{
     struct mp_buffer params = MP_BUFFER_INIT;
     if (listing->cursor.size > 0)
         mp_buffer_addf(&params, "{\"cursor\":%s}", listing->cursor.bytes);
-    mcpump_reply *reply = NULL;
     mcpump_err err = MCPUMP_ERR_NO_MEMORY;
+    pthread_cleanup_push(done_buffer, &params); /* of a thread that is cancelled */
     if (!params.failed)
-        err = mp_server_request(listing->server, method, params.bytes, listing->deadline,
-                                listing->cancel_reason, &reply, listing->ret_failure);
-    mp_buffer_done(&params);
+        err = mp_server_request(listing->server, method, params.bytes, &listing->limits, ret_reply,
+                                listing->ret_failure);
+    pthread_cleanup_pop(true);
+    return err;
+}
+
+static mcpump_err list_page(struct listing *listing, bool *ret_more)
+{
+    static const char method[] = "tools/list";
+    mcpump_reply *reply = NULL;
+    mcpump_err err = request_page(listing, method, &reply);
     if (err != MCPUMP_OK)
         return err;
     err = check_result(listing->server, method, reply, listing->ret_failure);
@@ -162,31 +172,33 @@ static mcpump_err list_pages(struct listing *listing)
     return err;
 }
 
+static void done_listing(void *arg)
+{
+    struct listing *listing = arg;
+    mp_buffer_done(&listing->items);
+    mp_buffer_done(&listing->cursor);
+    mp_buffer_done(&listing->seen);
+}
+
 mcpump_err mcpump_server_list_tools(mcpump_server *server, const mcpump_call_options *options,
                                     char **ret_tools, mcpump_failure **ret_failure)
 {
-    mcpump_call_options whole;
+    struct listing listing = {.server = server, .ret_failure = ret_failure};
     if (ret_failure != NULL)
         *ret_failure = NULL;
-    if (server == NULL || ret_tools == NULL || !mp_server_import_call(&whole, options))
+    if (server == NULL || ret_tools == NULL ||
+        !mp_call_limits_init(&listing.limits, server->transport, options))
         return MCPUMP_ERR_INVALID_ARGUMENT;
-    struct listing listing = {
-        .server = server,
-        .deadline = mp_transport_deadline(server->transport, whole.timeout_ms),
-        .cancel_reason = whole.cancel_reason,
-        .ret_failure = ret_failure,
-    };
-    mcpump_err err = list_pages(&listing);
+    mcpump_err err;
+    pthread_cleanup_push(done_listing, &listing); /* of a thread that is cancelled */
+    err = list_pages(&listing);
     bool failed = listing.items.failed || listing.seen.failed || listing.cursor.failed;
-    char *tools = mp_buffer_take(&listing.items);
-    mp_buffer_done(&listing.cursor);
-    mp_buffer_done(&listing.seen);
-    if (err == MCPUMP_OK && !failed && tools != NULL) {
-        *ret_tools = tools;
-        return MCPUMP_OK;
-    }
-    mcpump_text_free(tools);
-    return err != MCPUMP_OK ? err : MCPUMP_ERR_NO_MEMORY;
+    if (err == MCPUMP_OK && failed)
+        err = MCPUMP_ERR_NO_MEMORY;
+    if (err == MCPUMP_OK)
+        *ret_tools = mp_buffer_take(&listing.items);
+    pthread_cleanup_pop(true);
+    return err;
 }
 
 /* -- call_tool */
@@ -206,9 +218,10 @@ mcpump_err mcpump_server_call_tool(mcpump_server *server, const char *tool, cons
     mp_buffer_add_text(&params, arguments != NULL ? arguments : "{}");
     mp_buffer_add_text(&params, "}");
     mcpump_err err = MCPUMP_ERR_NO_MEMORY;
+    pthread_cleanup_push(done_buffer, &params); /* of a thread that is cancelled */
     if (!params.failed)
         err = mcpump_server_request(server, "tools/call", params.bytes, options, ret_reply,
                                     ret_failure);
-    mp_buffer_done(&params);
+    pthread_cleanup_pop(true);
     return err;
 }

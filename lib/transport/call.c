@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mcpump/run.h"
 #include "wire/control.h"
 #include "wire/message_id.h"
 #include "wire/splice.h"
@@ -53,6 +54,28 @@ static mcpump_err fail(mcpump_transport *transport, struct mp_failure_facts *fac
     return facts->err;
 }
 
+/* -- limits */
+
+bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *transport,
+                         const mcpump_call_options *options)
+{
+    mcpump_call_options whole = MCPUMP_CALL_OPTIONS_INIT;
+    if (options != NULL && !mp_options_import(&whole, sizeof(whole), options))
+        return false;
+    limits->deadline = mp_transport_deadline(transport, whole.timeout_ms);
+    limits->run = whole.run != NULL ? whole.run : mcpump_run_current();
+    limits->cancel_reason = whole.cancel_reason;
+    return true;
+}
+
+mcpump_err mp_call_stopped(const mcpump_transport *transport, uint64_t latch_count,
+                           const mcpump_run *run)
+{
+    if (mp_latch_hits(&transport->latch, latch_count))
+        return MCPUMP_ERR_INTERRUPTED;
+    return mp_run_is_cancelled(run) ? MCPUMP_ERR_CANCELLED : MCPUMP_OK;
+}
+
 /* -- begin */
 
 static struct mp_frame *make_frame(const struct mp_call_plan *plan, uint64_t id)
@@ -64,16 +87,22 @@ static struct mp_frame *make_frame(const struct mp_call_plan *plan, uint64_t id)
     return mp_frame_new(&bytes, false);
 }
 
+/* Gives the entry back, and lets no cancellation of the run ring for it any more. */
+static void release(struct mp_call *call)
+{
+    mp_pending_release(&call->transport->pending, call->entry);
+    mp_run_leave(call->plan.limits.run, &call->transport->bell);
+}
+
 /* An entry that was registered in vain. Somebody else may be completing it: that is waited for, it
  * is a matter of instants. */
 static void take_back(struct mp_call *call, mcpump_err err)
 {
-    struct mp_pending *pending = &call->transport->pending;
-    if (!mp_pending_give_up(pending, call->entry)) {
+    if (!mp_pending_give_up(&call->transport->pending, call->entry)) {
         mp_entry_wait(call->entry, MP_NEVER);
         mcpump_reply_free(call->entry->reply);
     }
-    mp_pending_release(pending, call->entry);
+    release(call);
     call->entry = NULL;
     call->err = err;
 }
@@ -91,16 +120,35 @@ static mcpump_err send_frame(mcpump_transport *transport, struct mp_frame *frame
     return err;
 }
 
-static mcpump_err send_request(struct mp_call *call, uint64_t latch_count)
+static mcpump_err send_request(struct mp_call *call)
 {
     mcpump_transport *transport = call->transport;
-    call->frame = make_frame(&call->plan, call->entry->id);
+    struct mp_entry *entry = call->entry;
+    call->frame = make_frame(&call->plan, entry->id);
     if (call->frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
-    /* An interrupt that the reader swept the table for before we stood in it. */
-    if (mp_latch_hits(&transport->latch, latch_count))
-        return MCPUMP_ERR_INTERRUPTED;
-    return send_frame(transport, call->frame, true);
+    /* What the reader swept the table for before we stood in it. */
+    mcpump_err err = mp_call_stopped(transport, entry->latch_count, entry->run);
+    return err == MCPUMP_OK ? send_frame(transport, call->frame, true) : err;
+}
+
+/* Joins the run first, then registers, then looks at latch and run once more. */
+static mcpump_err register_call(struct mp_call *call, uint64_t latch_count)
+{
+    mcpump_transport *transport = call->transport;
+    const struct mp_call_plan *plan = &call->plan;
+    struct mp_registration registration = {
+        .caller_id = plan->envelope->id,
+        .latch_count = latch_count,
+        .run = plan->limits.run,
+        .waiter = plan->beside != NULL ? plan->beside->entry->waiter : NULL,
+    };
+    if (!mp_run_join(plan->limits.run, &transport->bell))
+        return MCPUMP_ERR_NO_MEMORY;
+    mcpump_err err = mp_pending_register(&transport->pending, &registration, &call->entry);
+    if (err != MCPUMP_OK)
+        mp_run_leave(plan->limits.run, &transport->bell);
+    return err;
 }
 
 void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
@@ -112,35 +160,21 @@ void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
         return;
     }
     uint64_t latch_count = mp_latch_count(&transport->latch);
-    if (mp_latch_is_set(&transport->latch)) {
-        call->err = MCPUMP_ERR_INTERRUPTED;
-        return;
-    }
-    struct mp_waiter *waiter = plan->beside != NULL ? plan->beside->entry->waiter : NULL;
-    call->err = mp_pending_register(&transport->pending, plan->envelope->id, latch_count, waiter,
-                                    &call->entry);
+    call->err = mp_call_stopped(transport, latch_count, plan->limits.run);
+    if (call->err == MCPUMP_OK)
+        call->err = register_call(call, latch_count);
     if (call->err != MCPUMP_OK)
         return;
-    mcpump_err err = send_request(call, latch_count);
+    mcpump_err err = send_request(call);
     if (err == MCPUMP_OK) {
         mp_count(&transport->counters.requests, 1);
         return;
     }
     mp_frame_free(call->frame);
     take_back(call, err);
-    /* A frame larger than the whole queue is the caller's fault, a queue that is full the server's.
-     */
-    if (err == MCPUMP_ERR_QUEUE_FULL &&
-        plan->request.size <= transport->options.write_queue_bytes / 2)
-        mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
 }
 
 /* -- wait */
-
-bool mp_call_wait(struct mp_call *call)
-{
-    return call->entry == NULL || mp_entry_wait(call->entry, call->plan.deadline);
-}
 
 bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline deadline)
 {
@@ -178,7 +212,7 @@ static struct mp_frame *make_cancellation(const struct mp_call *call)
     if (call->plan.is_quiet)
         return NULL;
     struct mp_buffer bytes = MP_BUFFER_INIT;
-    mp_control_cancelled(&bytes, call->entry->id, call->plan.cancel_reason);
+    mp_control_cancelled(&bytes, call->entry->id, call->plan.limits.cancel_reason);
     return mp_frame_new(&bytes, true);
 }
 
@@ -208,7 +242,7 @@ mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply
         facts.sent = settle_frame(call, facts.err);
         if (facts.err == MCPUMP_OK)
             *ret_reply = call->entry->reply;
-        mp_pending_release(&transport->pending, call->entry);
+        release(call);
     }
     if (facts.err == MCPUMP_OK)
         return MCPUMP_OK;
@@ -218,12 +252,24 @@ mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply
     return fail(transport, &facts, call->plan.envelope->method, ret_failure);
 }
 
+/* The thread was cancelled while it waited. */
+static void abandon(void *arg)
+{
+    struct mp_call *call = arg;
+    mcpump_reply *reply = NULL;
+    if (mp_call_finish(call, MCPUMP_PHASE_REQUEST, &reply, NULL) == MCPUMP_OK)
+        mcpump_reply_free(reply);
+}
+
 mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *plan,
                         mcpump_phase phase, mcpump_reply **ret_reply, mcpump_failure **ret_failure)
 {
     struct mp_call call;
     mp_call_begin(&call, transport, plan);
-    mp_call_wait(&call);
+    pthread_cleanup_push(abandon, &call);
+    if (call.entry != NULL)
+        mp_entry_wait_cancellable(call.entry, plan->limits.deadline);
+    pthread_cleanup_pop(false);
     return mp_call_finish(&call, phase, ret_reply, ret_failure);
 }
 
@@ -231,8 +277,10 @@ static mcpump_err send_notification(mcpump_transport *transport, struct mp_span 
 {
     if (mp_transport_is_elsewhere(transport))
         return MCPUMP_ERR_FORKED;
-    if (mp_latch_is_set(&transport->latch))
-        return MCPUMP_ERR_INTERRUPTED;
+    mcpump_err stopped =
+        mp_call_stopped(transport, mp_latch_count(&transport->latch), mcpump_run_current());
+    if (stopped != MCPUMP_OK)
+        return stopped;
     const struct mp_span nothing = {NULL, 0};
     struct mp_buffer bytes = MP_BUFFER_INIT;
     mp_splice_frame(&bytes, notification, nothing, nothing);
@@ -280,20 +328,17 @@ mcpump_err mcpump_transport_send_request(mcpump_transport *transport, const char
                                          size_t size, const mcpump_call_options *options,
                                          mcpump_reply **ret_reply, mcpump_failure **ret_failure)
 {
-    mcpump_call_options whole = MCPUMP_CALL_OPTIONS_INIT;
+    struct mp_envelope envelope;
+    struct mp_call_plan plan = {.request = {request, size}, .envelope = &envelope};
     if (ret_failure != NULL)
         *ret_failure = NULL;
     if (transport == NULL || request == NULL || ret_reply == NULL ||
-        (options != NULL && !mp_options_import(&whole, sizeof(whole), options)))
+        !mp_call_limits_init(&plan.limits, transport, options))
         return MCPUMP_ERR_INVALID_ARGUMENT;
 
-    struct mp_envelope envelope;
-    struct mp_call_plan plan = {.request = {request, size}, .envelope = &envelope};
     mp_envelope_scan(plan.request, &envelope);
     if (envelope.kind != MP_KIND_REQUEST)
         return refuse(transport, complaint(&envelope), MCPUMP_PHASE_REQUEST, ret_failure);
-    plan.deadline = mp_transport_deadline(transport, whole.timeout_ms);
-    plan.cancel_reason = whole.cancel_reason;
     return mp_call_make(transport, &plan, MCPUMP_PHASE_REQUEST, ret_reply, ret_failure);
 }
 

@@ -9,11 +9,27 @@
 #include "transport/transport.h"
 #include "wire/envelope.h"
 
+/* What may end a call early, from its options. */
+struct mp_call_limits {
+    mp_deadline deadline;
+    mcpump_run *run;           /* NULL: none */
+    const char *cancel_reason; /* NULL: the neutral text */
+};
+
+/* With the transport's default timeout and the run of this thread where the options (may be NULL)
+ * say nothing. False: they are not valid. */
+bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *transport,
+                         const mcpump_call_options *options);
+
+/* INTERRUPTED or CANCELLED when a call that took this count of the latch at its start has to stop,
+ * else OK. */
+mcpump_err mp_call_stopped(const mcpump_transport *transport, uint64_t latch_count,
+                           const mcpump_run *run);
+
 struct mp_call_plan {
     struct mp_span request;             /* borrowed until finish */
     const struct mp_envelope *envelope; /* of kind REQUEST */
-    mp_deadline deadline;
-    const char *cancel_reason;    /* NULL: the neutral text */
+    struct mp_call_limits limits;
     bool is_quiet;                /* the server is not told when it is given up */
     const struct mp_call *beside; /* begun before, finished after: waited for together */
 };
@@ -31,9 +47,6 @@ struct mp_call {
 void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
                    const struct mp_call_plan *plan);
 
-/* Waits until it is done, or its deadline: false then. */
-bool mp_call_wait(struct mp_call *call);
-
 /* Waits until one of two calls is done, or `deadline`. `other` was begun beside `one`. */
 bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline deadline);
 
@@ -49,7 +62,7 @@ const mcpump_reply *mp_call_peek(struct mp_call *call);
 mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
                           mcpump_failure **ret_failure);
 
-/* begin, wait, finish. */
+/* begin, wait, finish. A thread that is cancelled while it waits gives the call up. */
 mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *plan,
                         mcpump_phase phase, mcpump_reply **ret_reply, mcpump_failure **ret_failure);
 

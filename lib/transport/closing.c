@@ -3,7 +3,6 @@
  * Closing, from outside: a thread of the host says that a connection is to end, and may wait for
  * it. The ending itself is the reader's, in ending.c.
  */
-#include <sched.h>
 #include <stdio.h>
 
 #include "base/home.h"
@@ -91,24 +90,15 @@ static struct {
     mcpump_transport *first;
 } running;
 
-/* Where `running` was made ready; a forked child finds that it was elsewhere, and starts anew: what
- * the list holds is the parent's, who may also have held the lock. */
-static _Atomic uint64_t running_home;
-#define MAKING UINT64_MAX
+/* Made anew in a forked child: what the list holds is the parent's, who may also have held the
+ * lock. */
+static struct mp_once running_made;
 
-static void make_running_ready(void)
+static void make_running(void)
 {
-    uint64_t here = mp_home(), seen;
-    while ((seen = atomic_load(&running_home)) != here) {
-        if (seen == MAKING || !atomic_compare_exchange_strong(&running_home, &seen, MAKING)) {
-            sched_yield(); /* another thread does it, in a moment */
-            continue;
-        }
-        mp_mutex_init(&running.lock);
-        mp_cond_init(&running.changed);
-        running.first = NULL;
-        atomic_store(&running_home, here);
-    }
+    mp_mutex_init(&running.lock);
+    mp_cond_init(&running.changed);
+    running.first = NULL;
 }
 
 /* Woken by the readers, each when its process is gone. False: the deadline was first. */
@@ -136,7 +126,7 @@ static void escalate_all_locked(void) MP_REQUIRES(&running.lock)
 
 void mp_running_add(mcpump_transport *transport)
 {
-    make_running_ready();
+    mp_once_here(&running_made, make_running);
     mp_mutex_lock(&running.lock);
     transport->next_running = running.first;
     transport->previous_running = NULL;
@@ -160,7 +150,7 @@ void mp_running_remove(mcpump_transport *transport)
 mcpump_err mcpump_shutdown(int64_t timeout_ms)
 {
     mp_deadline deadline = mp_deadline_after_ms(timeout_ms);
-    make_running_ready();
+    mp_once_here(&running_made, make_running);
     mp_mutex_lock(&running.lock);
     close_all_locked();
     bool all_gone = wait_until_empty_locked(deadline);

@@ -4,7 +4,6 @@
  * settle, fail the calls, climb the stop ladder, reap, let the other threads go.
  */
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 
 #include "base/fd.h"
@@ -49,7 +48,7 @@ static struct mp_verdict find_verdict(mcpump_transport *transport)
 static void fail_calls(mcpump_transport *transport)
 {
     mp_pending_accept(&transport->pending, false);
-    mp_entry_complete_list(mp_pending_take_all(&transport->pending, NULL));
+    mp_entry_complete_list(mp_pending_take_all(&transport->pending));
 }
 
 static void act(mcpump_transport *transport, enum mp_ladder_action action)
@@ -60,37 +59,27 @@ static void act(mcpump_transport *transport, enum mp_ladder_action action)
         mp_writer_stop(&transport->writer, mp_deadline_after_ms(process->ended ? 0 : FLUSH_MS));
         break;
     case MP_LADDER_TERMINATE:
-        mp_process_signal_group(process, SIGTERM);
-        /* A stopped process takes no other signal. */
-        mp_process_signal_group(process, SIGCONT);
+        mp_process_terminate(process);
         break;
     case MP_LADDER_KILL:
-        mp_process_signal_group(process, SIGKILL);
+        mp_process_kill(process);
         break;
     case MP_LADDER_ACTIONS:
         break;
     }
 }
 
-static void reap(mcpump_transport *transport)
-{
-    mp_process_reap(&transport->process);
-    mp_mutex_lock(&transport->lock);
-    transport->verdict.exit = transport->process.exit;
-    mp_mutex_unlock(&transport->lock);
-}
-
-/* Sleeps until the leader ends, the server writes (that is thrown away: a server blocked on its
- * last output must not be killed for it), the bell rings (escalation), or the deadline. */
+/* Sleeps until the server ends (then its guard), the server writes (that is thrown away: a server
+ * blocked on its last output must not be killed for it), the bell rings (escalation), or the
+ * deadline. */
 static void wait_on_ladder(mcpump_transport *transport, mp_deadline until)
 {
-    const struct mp_process *process = &transport->process;
     struct pollfd fds[3] = {
         {transport->bell.fd, POLLIN, 0},
         {transport->reader.at_end ? -1 : transport->stdout_fd, POLLIN, 0},
-        {process->ended ? -1 : process->pidfd, POLLIN, 0},
+        {mp_process_watch_fd(&transport->process), POLLIN, 0},
     };
-    if (process->ended)
+    if (fds[2].fd < 0)
         until = mp_deadline_earlier(until, mp_deadline_after_ms(GROUP_LOOK_MS));
     poll(fds, 3, mp_deadline_poll_ms(until));
     if (fds[0].revents != 0)
@@ -101,10 +90,11 @@ static void wait_on_ladder(mcpump_transport *transport, mp_deadline until)
 
 static bool is_gone(mcpump_transport *transport)
 {
-    struct mp_process *process = &transport->process;
-    if (!process->reaped && mp_process_poll_exit(process))
-        reap(transport);
-    return process->reaped && !mp_process_group_is_left(process);
+    bool gone = mp_process_is_gone(&transport->process);
+    mp_mutex_lock(&transport->lock);
+    transport->verdict.exit = transport->process.exit;
+    mp_mutex_unlock(&transport->lock);
+    return gone;
 }
 
 static void climb(mcpump_transport *transport)

@@ -7,8 +7,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,6 +40,11 @@ static void close_sink(struct mp_stderr_sink *sink)
         mp_fd_close(&sink->fd);
 }
 
+static const char *guard_path(const struct mp_options *options)
+{
+    return options->guard_path != NULL ? options->guard_path : MP_GUARD_PATH;
+}
+
 /* What failed, in words that name the thing. */
 static mcpump_err fail_start(mcpump_transport *transport, const struct mp_spawn_error *error,
                              const char *path, mcpump_failure **ret_failure)
@@ -50,6 +53,8 @@ static mcpump_err fail_start(mcpump_transport *transport, const struct mp_spawn_
     char detail[1024] = "";
     if (error->stage == MCPUMP_STAGE_LOOKUP && strchr(options->command, '/') == NULL)
         snprintf(detail, sizeof(detail), "not in PATH (%s)", path != NULL ? path : "");
+    else if (error->stage == MCPUMP_STAGE_GUARD)
+        snprintf(detail, sizeof(detail), "%s", guard_path(options));
     else if (error->stage == MCPUMP_STAGE_DIRECTORY)
         snprintf(detail, sizeof(detail), "%s", transport->cwd != NULL ? transport->cwd : ".");
     struct mp_failure_facts facts = {.name = options->label,
@@ -80,6 +85,14 @@ static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spaw
         .args = options->args,
         .environment = environment,
         .cwd = transport->cwd,
+        .new_session = options->new_session,
+        .nice = options->nice,
+        .rlimits = options->rlimits,
+        .rlimit_count = options->rlimit_count,
+        .orphans = options->orphans,
+        .guard = guard_path(options),
+        .stdin_grace_ms = options->stdin_grace_ms,
+        .term_grace_ms = options->term_grace_ms,
     };
     mcpump_err err = MCPUMP_OK;
     if (environment == NULL || mp_spawn(&request, ret_spawned, &error) != 0)
@@ -91,7 +104,7 @@ static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spaw
 }
 
 /* Made ready before the other threads run. */
-static void reset(mcpump_transport *transport, const struct mp_spawned *spawned)
+static void reset(mcpump_transport *transport, struct mp_spawned *spawned)
 {
     struct mp_reader *reader = &transport->reader;
     mp_framer_reset(&reader->framer);
@@ -105,7 +118,7 @@ static void reset(mcpump_transport *transport, const struct mp_spawned *spawned)
     mp_bell_hear(&transport->bell);
 
     mp_mutex_lock(&transport->lock);
-    mp_process_init(&transport->process, spawned->pid, spawned->pidfd);
+    mp_process_init(&transport->process, spawned);
     memset(&transport->verdict, 0, sizeof(transport->verdict));
     mp_mutex_unlock(&transport->lock);
 }
@@ -139,10 +152,7 @@ static int start_pumps(mcpump_transport *transport, struct mp_spawned *spawned,
 static void abandon(mcpump_transport *transport)
 {
     struct mp_process *process = &transport->process;
-    struct pollfd fd = {process->pidfd, POLLIN, 0};
-    mp_process_signal_group(process, SIGKILL);
-    poll(&fd, 1, -1); /* SIGKILL wakes this */
-    mp_process_reap(process);
+    mp_process_end(process);
     mp_fd_close(&transport->stdout_fd);
     if (transport->writer.thread.running)
         mp_writer_stop(&transport->writer, 0);

@@ -114,17 +114,18 @@ static mcpump_err register_locked(struct mp_pending *pending, struct mp_entry **
     return MCPUMP_OK;
 }
 
-mcpump_err mp_pending_register(struct mp_pending *pending, struct mp_span caller_id,
-                               uint64_t latch_count, struct mp_waiter *waiter,
+mcpump_err mp_pending_register(struct mp_pending *pending,
+                               const struct mp_registration *registration,
                                struct mp_entry **ret_entry)
 {
     struct mp_entry *entry = NULL;
     mp_mutex_lock(&pending->lock);
     mcpump_err err = register_locked(pending, &entry);
     if (err == MCPUMP_OK) {
-        entry->latch_count = latch_count;
-        entry->caller_id = caller_id;
-        entry->waiter = waiter != NULL ? waiter : &entry->own;
+        entry->latch_count = registration->latch_count;
+        entry->run = registration->run;
+        entry->caller_id = registration->caller_id;
+        entry->waiter = registration->waiter != NULL ? registration->waiter : &entry->own;
         entry->err = MCPUMP_OK;
         entry->reply = NULL;
         entry->done = false;
@@ -191,19 +192,29 @@ bool mp_pending_give_up(struct mp_pending *pending, struct mp_entry *entry)
     return removed;
 }
 
-static struct mp_entry *take_hit_locked(struct mp_pending *pending, struct mp_entry **link,
-                                        const struct mp_latch *latch, struct mp_entry *list)
+/* What stops the call, or OK. The latch goes first: it stops everything. */
+static mcpump_err stopped_by(const struct mp_entry *entry, const struct mp_latch *latch)
+{
+    if (mp_latch_hits(latch, entry->latch_count))
+        return MCPUMP_ERR_INTERRUPTED;
+    return mp_run_is_cancelled(entry->run) ? MCPUMP_ERR_CANCELLED : MCPUMP_OK;
+}
+
+/* Moves what is to go from a bucket to the list. Latch NULL: everything. */
+static struct mp_entry *move_locked(struct mp_pending *pending, struct mp_entry **link,
+                                    const struct mp_latch *latch, struct mp_entry *list)
     MP_REQUIRES(&pending->lock)
 {
     while (*link != NULL) {
         struct mp_entry *entry = *link;
-        if (latch != NULL && !mp_latch_hits(latch, entry->latch_count)) {
+        mcpump_err err = latch != NULL ? stopped_by(entry, latch) : MCPUMP_ERR_CLOSED;
+        if (err == MCPUMP_OK) {
             link = &entry->next;
             continue;
         }
         *link = entry->next;
         pending->count--;
-        entry->err = latch != NULL ? MCPUMP_ERR_INTERRUPTED : MCPUMP_ERR_CLOSED;
+        entry->err = err;
         entry->next_removed = list;
         list = entry;
         remember_given_up_locked(pending, entry->id);
@@ -211,14 +222,19 @@ static struct mp_entry *take_hit_locked(struct mp_pending *pending, struct mp_en
     return list;
 }
 
-struct mp_entry *mp_pending_take_all(struct mp_pending *pending, const struct mp_latch *latch)
+struct mp_entry *mp_pending_take_stopped(struct mp_pending *pending, const struct mp_latch *latch)
 {
     struct mp_entry *list = NULL;
     mp_mutex_lock(&pending->lock);
     for (size_t i = 0; i < pending->bucket_count; i++)
-        list = take_hit_locked(pending, &pending->buckets[i], latch, list);
+        list = move_locked(pending, &pending->buckets[i], latch, list);
     mp_mutex_unlock(&pending->lock);
     return list;
+}
+
+struct mp_entry *mp_pending_take_all(struct mp_pending *pending)
+{
+    return mp_pending_take_stopped(pending, NULL);
 }
 
 void mp_entry_complete(struct mp_entry *entry)
@@ -238,6 +254,32 @@ void mp_entry_complete_list(struct mp_entry *list)
         next = list->next_removed;
         mp_entry_complete(list);
     }
+}
+
+/* Run by a cancellation within the wait, or popped. */
+static void unlock(void *waiter) MP_UNCHECKED
+{
+    mp_mutex_unlock(&((struct mp_waiter *)waiter)->lock);
+}
+
+static bool wait_cancellable_locked(struct mp_entry *entry, mp_deadline deadline)
+    MP_REQUIRES(&entry->waiter->lock)
+{
+    bool in_time = true;
+    while (!entry->done && in_time)
+        in_time = mp_cond_wait_cancellable(&entry->waiter->cond, &entry->waiter->lock, deadline);
+    return entry->done;
+}
+
+/* The handler unlocks. */
+bool mp_entry_wait_cancellable(struct mp_entry *entry, mp_deadline deadline) MP_UNCHECKED
+{
+    bool done;
+    mp_mutex_lock(&entry->waiter->lock);
+    pthread_cleanup_push(unlock, entry->waiter);
+    done = wait_cancellable_locked(entry, deadline);
+    pthread_cleanup_pop(true);
+    return done;
 }
 
 bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline)

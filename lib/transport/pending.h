@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/latch.h"
+#include "base/run.h"
 #include "base/sync.h"
 #include "mcpump/error.h"
 #include "mcpump/reply.h"
@@ -30,6 +31,7 @@ struct mp_entry {
     /* -- immutable while registered */
     uint64_t id;
     uint64_t latch_count;     /* of the latch, when the call began */
+    const mcpump_run *run;    /* what the call belongs to; NULL: no run */
     struct mp_span caller_id; /* within the caller's request; valid until done */
     struct mp_waiter *waiter; /* own, or that of an entry that is waited for together with it */
     /* -- protected by mp_pending.lock */
@@ -73,12 +75,17 @@ void mp_pending_done(struct mp_pending *pending);
 /* Lets entries in, or not; the entries that are in stay. */
 void mp_pending_accept(struct mp_pending *pending, bool accepting);
 
-/*
- * Registers a call under a new id. waiter: NULL for the entry's own. Errors: CLOSED (not
- * accepting), NO_MEMORY.
- */
-mcpump_err mp_pending_register(struct mp_pending *pending, struct mp_span caller_id,
-                               uint64_t latch_count, struct mp_waiter *waiter,
+/* What an entry starts with. */
+struct mp_registration {
+    struct mp_span caller_id;
+    uint64_t latch_count;
+    const mcpump_run *run;
+    struct mp_waiter *waiter; /* NULL: the entry's own */
+};
+
+/* Registers a call under a new id. Errors: CLOSED (not accepting), NO_MEMORY. */
+mcpump_err mp_pending_register(struct mp_pending *pending,
+                               const struct mp_registration *registration,
                                struct mp_entry **ret_entry);
 
 /* Removes the entry of an id and returns it, or NULL and *ret_stray. For the reader. */
@@ -90,9 +97,12 @@ struct mp_entry *mp_pending_take(struct mp_pending *pending, uint64_t id, enum m
  */
 bool mp_pending_give_up(struct mp_pending *pending, struct mp_entry *entry);
 
-/* Removes all entries that the latch hits and returns them as a list by next_removed, each with
- * err INTERRUPTED. Latch NULL: all there are, with err CLOSED. */
-struct mp_entry *mp_pending_take_all(struct mp_pending *pending, const struct mp_latch *latch);
+/* Removes the entries that the latch hits, with err INTERRUPTED, and those whose run is cancelled,
+ * with CANCELLED; returns them as a list by next_removed. */
+struct mp_entry *mp_pending_take_stopped(struct mp_pending *pending, const struct mp_latch *latch);
+
+/* Removes all entries, with err CLOSED. */
+struct mp_entry *mp_pending_take_all(struct mp_pending *pending);
 
 /* Completes an entry that the caller removed: wakes its waiter. No lock held. */
 void mp_entry_complete(struct mp_entry *entry);
@@ -102,6 +112,9 @@ void mp_entry_complete_list(struct mp_entry *list);
 
 /* Waits until the entry is done: woken by mp_entry_complete, or at the deadline: false then. */
 bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline);
+
+/* The same as a point of cancellation, for the caller's own entry. */
+bool mp_entry_wait_cancellable(struct mp_entry *entry, mp_deadline deadline);
 
 /* Waits until one of two entries with the same waiter is done. */
 bool mp_entry_wait_either(struct mp_entry *one, struct mp_entry *other, mp_deadline deadline);

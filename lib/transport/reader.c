@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The reader thread: stdout into the framer, lines through the envelope, replies to their callers.
- * It sleeps only in poll, on stdout, the bell and the pidfd, and blocks on nothing else. When the
+ * It sleeps only in poll, on stdout, the bell and the process, and blocks on nothing else. When the
  * connection ends it goes on to end it, in ending.c.
  */
 #include <errno.h>
@@ -223,11 +223,10 @@ bool mp_reader_discard(mcpump_transport *transport)
     return !transport->reader.at_end;
 }
 
-/* Heard the bell: aborts what an interrupt hits. The count that each call took at its start tells.
- */
-static void sweep_interrupted(mcpump_transport *transport)
+/* Heard the bell: an interrupt, or a run that was cancelled. */
+static void sweep_stopped(mcpump_transport *transport)
 {
-    mp_entry_complete_list(mp_pending_take_all(&transport->pending, &transport->latch));
+    mp_entry_complete_list(mp_pending_take_stopped(&transport->pending, &transport->latch));
 }
 
 static bool has_to_end(mcpump_transport *transport)
@@ -242,7 +241,7 @@ static void look_around(mcpump_transport *transport, const struct pollfd fds[3])
     struct mp_reader *reader = &transport->reader;
     if (fds[0].revents != 0) {
         mp_bell_hear(&transport->bell);
-        sweep_interrupted(transport);
+        sweep_stopped(transport);
         if (atomic_load(&transport->writer.failed) != 0)
             begin_draining(reader);
     }
@@ -265,7 +264,7 @@ void mp_reader_main(void *arg)
         struct pollfd fds[3] = {
             {transport->bell.fd, POLLIN, 0},
             {reader->at_end ? -1 : transport->stdout_fd, POLLIN, 0},
-            {reader->process_ended ? -1 : transport->process.pidfd, POLLIN, 0},
+            {reader->process_ended ? -1 : mp_process_watch_fd(&transport->process), POLLIN, 0},
         };
         poll(fds, 3, mp_deadline_poll_ms(reader->drain_until));
         look_around(transport, fds);

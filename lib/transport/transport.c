@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public transport: its making, its latch, and what can be asked of it. Opening is
- * in opening.c, closing in closing.c, calls in call.c, the threads in reader.c (with ending.c),
- * writer.c, stderr_pump.c.
+ * The public transport: its making, and what can be asked of it. Opening is
+ * in opening.c, closing in closing.c, interrupting in interrupt.c, calls in call.c, the threads in
+ * reader.c (with ending.c), writer.c, stderr_pump.c.
  */
 #include "transport/transport.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,9 +25,10 @@ static int init_parts(mcpump_transport *transport)
     transport->cwd = transport->options.cwd;
     transport->options.cwd = NULL;
     transport->stdout_fd = -1;
-    transport->process.pid = transport->process.pidfd = -1;
+    transport->process = MP_PROCESS_NONE;
     mp_mutex_init(&transport->lock);
     mp_cond_init(&transport->changed);
+    mp_board_init(&transport->watchers);
     mp_pending_init(&transport->pending);
     mp_framer_init(&transport->reader.framer, options->max_message_bytes);
     /* All of them, so that all of them can be done again. */
@@ -49,6 +51,7 @@ static void done_parts(mcpump_transport *transport)
     mp_bell_done(&transport->bell);
     mp_framer_done(&transport->reader.framer);
     mp_pending_done(&transport->pending);
+    mp_board_done(&transport->watchers);
     mp_cond_done(&transport->changed);
     mp_mutex_done(&transport->lock);
     mp_options_done(&transport->options);
@@ -73,6 +76,8 @@ mcpump_err mcpump_transport_new(const mcpump_transport_options *options,
         return err;
     }
     int sys_errno = init_parts(transport);
+    if (sys_errno == 0 && !mp_interrupt_join_all(transport))
+        sys_errno = ENOMEM;
     if (sys_errno != 0) {
         struct mp_failure_facts facts = {.name = transport->options.label,
                                          .err = MCPUMP_ERR_SYSTEM,
@@ -91,11 +96,12 @@ mcpump_err mcpump_transport_new(const mcpump_transport_options *options,
  * when the parent closes it; the memory goes with the child. */
 static void abandon_copy(mcpump_transport *transport)
 {
-    int *fds[] = {&transport->writer.fd,          &transport->stdout_fd, &transport->stderr_pump.fd,
-                  &transport->process.pidfd,      &transport->bell.fd,   &transport->writer.bell.fd,
-                  &transport->stderr_pump.bell.fd};
+    int *fds[] = {&transport->writer.fd,      &transport->stdout_fd,
+                  &transport->stderr_pump.fd, &transport->bell.fd,
+                  &transport->writer.bell.fd, &transport->stderr_pump.bell.fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
         mp_fd_close(fds[i]);
+    mp_process_done(&transport->process);
 }
 
 void mcpump_transport_free(mcpump_transport *transport)
@@ -107,35 +113,13 @@ void mcpump_transport_free(mcpump_transport *transport)
         return;
     }
     mcpump_transport_close(transport);
+    mp_interrupt_leave_all(transport);
     done_parts(transport);
 }
 
 bool mp_transport_is_elsewhere(const mcpump_transport *transport)
 {
     return transport->home != mp_home();
-}
-
-/* -- the latch */
-
-void mcpump_transport_interrupt(mcpump_transport *transport)
-{
-    mp_latch_set(&transport->latch);
-    mp_bell_ring(&transport->bell);
-}
-
-void mcpump_transport_clear_interrupt(mcpump_transport *transport)
-{
-    mp_latch_clear(&transport->latch);
-}
-
-bool mcpump_transport_is_interrupted(const mcpump_transport *transport)
-{
-    return mp_latch_is_set(&transport->latch);
-}
-
-bool mcpump_transport_request_cancelled(const mcpump_transport *transport)
-{
-    return mp_latch_is_set(&transport->latch);
 }
 
 /* -- asked */
@@ -155,11 +139,13 @@ bool mcpump_transport_is_connected(const mcpump_transport *transport)
     struct mp_mutex *lock = &unconst(transport)->lock;
     if (mp_transport_is_elsewhere(transport))
         return false;
+    int state = mp_cancel_disable(); /* looking at the process is a point of cancellation */
     mp_mutex_lock(lock);
     bool connected = transport->state == MP_TRANSPORT_OPEN &&
                      transport->verdict.cause == MCPUMP_CAUSE_NONE &&
-                     mp_process_is_alive(transport->process.pidfd);
+                     mp_process_is_alive(&transport->process);
     mp_mutex_unlock(lock);
+    mp_cancel_restore(state);
     return connected;
 }
 

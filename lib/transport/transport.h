@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 #include "base/bell.h"
+#include "base/board.h"
 #include "base/latch.h"
 #include "base/log.h"
 #include "base/sync.h"
@@ -65,6 +66,7 @@ struct mcpump_transport {
     struct mp_log log;
 
     struct mp_latch latch;
+    struct mp_board watchers; /* more bells that an interrupt rings */
     struct mp_pending pending;
     struct mp_writer writer;
     struct mp_stderr_pump stderr_pump;
@@ -120,6 +122,10 @@ void mp_ending_run(mcpump_transport *transport);
 
 /* One read of stdout, the bytes thrown away; false at its end. For the ladder. */
 bool mp_reader_discard(mcpump_transport *transport);
+
+/* Lets mcpump_interrupt_all reach it, and no more. False: no memory. */
+bool mp_interrupt_join_all(mcpump_transport *transport);
+void mp_interrupt_leave_all(mcpump_transport *transport);
 
 /* Enters it into the list of those that have a process; takes it out, and wakes who waits for that.
  * Reader thread. */

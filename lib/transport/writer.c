@@ -58,9 +58,11 @@ static void write_as_caller(struct mp_writer *writer)
 {
     if (!mp_outbox_take_role(&writer->outbox, false))
         return;
+    int state = mp_cancel_disable(); /* or the role would be lost */
     for (int round = 0; round < CALLER_ROUNDS && write_batch(writer); round++) {
     }
     bool frames_left = mp_outbox_drop_role(&writer->outbox);
+    mp_cancel_restore(state);
     bool is_stopping = atomic_load(&writer->flush_until) != MP_NEVER;
     if (frames_left || is_stopping)
         mp_bell_ring(&writer->bell);

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-static const struct mp_span no_id = {"1", 1};
+#include "mcpump/run.h"
 
 static void setup(struct mp_pending *pending)
 {
@@ -15,7 +15,8 @@ static void setup(struct mp_pending *pending)
 static struct mp_entry *enter(struct mp_pending *pending, uint64_t latch_count)
 {
     struct mp_entry *entry = NULL;
-    cr_assert_eq(mp_pending_register(pending, no_id, latch_count, NULL, &entry), MCPUMP_OK);
+    struct mp_registration registration = {.latch_count = latch_count};
+    cr_assert_eq(mp_pending_register(pending, &registration, &entry), MCPUMP_OK);
     return entry;
 }
 
@@ -29,8 +30,9 @@ Test(pending, refuses_until_it_accepts)
 {
     struct mp_pending pending;
     struct mp_entry *entry = NULL;
+    struct mp_registration registration = {.latch_count = 0};
     mp_pending_init(&pending);
-    cr_assert_eq(mp_pending_register(&pending, no_id, 0, NULL, &entry), MCPUMP_ERR_CLOSED);
+    cr_assert_eq(mp_pending_register(&pending, &registration, &entry), MCPUMP_ERR_CLOSED);
     cr_assert_null(entry);
     mp_pending_done(&pending);
 }
@@ -114,7 +116,7 @@ Test(pending, an_interrupt_takes_those_that_began_before_it)
     mp_latch_set(&latch);
     mp_latch_clear(&latch);
     struct mp_entry *after = enter(&pending, mp_latch_count(&latch));
-    struct mp_entry *list = mp_pending_take_all(&pending, &latch);
+    struct mp_entry *list = mp_pending_take_stopped(&pending, &latch);
     cr_assert_eq(list, before);
     cr_assert_null(list->next_removed);
     cr_assert_eq(list->err, MCPUMP_ERR_INTERRUPTED);
@@ -126,6 +128,54 @@ Test(pending, an_interrupt_takes_those_that_began_before_it)
     mp_pending_done(&pending);
 }
 
+static struct mp_entry *enter_run(struct mp_pending *pending, const mcpump_run *run)
+{
+    struct mp_entry *entry = NULL;
+    struct mp_registration registration = {.run = run};
+    cr_assert_eq(mp_pending_register(pending, &registration, &entry), MCPUMP_OK);
+    return entry;
+}
+
+Test(pending, a_cancelled_run_takes_its_own)
+{
+    struct mp_pending pending;
+    struct mp_latch latch = {0};
+    mcpump_run *parent = mcpump_run_new(NULL), *child = mcpump_run_new(parent);
+    mcpump_run *other = mcpump_run_new(NULL);
+    setup(&pending);
+    struct mp_entry *ours = enter_run(&pending, child), *theirs = enter_run(&pending, other);
+    struct mp_entry *nobodys = enter_run(&pending, NULL);
+    cr_assert_null(mp_pending_take_stopped(&pending, &latch));
+    mcpump_run_cancel(parent);
+    struct mp_entry *list = mp_pending_take_stopped(&pending, &latch);
+    cr_assert_eq(list, ours);
+    cr_assert_null(list->next_removed);
+    cr_assert_eq(list->err, MCPUMP_ERR_CANCELLED);
+    mp_pending_release(&pending, ours);
+    leave(&pending, theirs);
+    leave(&pending, nobodys);
+    mp_pending_done(&pending);
+    mcpump_run_free(parent);
+    mcpump_run_free(child);
+    mcpump_run_free(other);
+}
+
+Test(pending, an_interrupt_goes_before_a_cancellation)
+{
+    struct mp_pending pending;
+    struct mp_latch latch = {0};
+    mcpump_run *run = mcpump_run_new(NULL);
+    setup(&pending);
+    struct mp_entry *entry = enter_run(&pending, run);
+    mcpump_run_cancel(run);
+    mp_latch_set(&latch);
+    cr_assert_eq(mp_pending_take_stopped(&pending, &latch), entry);
+    cr_assert_eq(entry->err, MCPUMP_ERR_INTERRUPTED);
+    mp_pending_release(&pending, entry);
+    mp_pending_done(&pending);
+    mcpump_run_free(run);
+}
+
 Test(pending, the_end_takes_all)
 {
     struct mp_pending pending;
@@ -134,8 +184,7 @@ Test(pending, the_end_takes_all)
         enter(&pending, 0);
     int taken = 0;
     struct mp_entry *next;
-    for (struct mp_entry *entry = mp_pending_take_all(&pending, NULL); entry != NULL;
-         entry = next) {
+    for (struct mp_entry *entry = mp_pending_take_all(&pending); entry != NULL; entry = next) {
         next = entry->next_removed;
         cr_assert_eq(entry->err, MCPUMP_ERR_CLOSED);
         mp_pending_release(&pending, entry);
@@ -152,7 +201,8 @@ Test(pending, one_of_two_that_share_a_waiter_wakes)
     struct mp_entry *second = NULL;
     setup(&pending);
     struct mp_entry *first = enter(&pending, 0);
-    cr_assert_eq(mp_pending_register(&pending, no_id, 0, first->waiter, &second), MCPUMP_OK);
+    struct mp_registration registration = {.waiter = first->waiter};
+    cr_assert_eq(mp_pending_register(&pending, &registration, &second), MCPUMP_OK);
     cr_assert_not(mp_entry_wait_either(first, second, mp_now_ns()));
     mp_entry_complete(mp_pending_take(&pending, second->id, &stray));
     cr_assert(mp_entry_wait_either(first, second, MP_NEVER));
