@@ -190,10 +190,9 @@ static const char *fault_of_call(const struct mp_span found[MEMBERS])
      * answer. */
     if (found[RESULT].bytes != NULL || found[ERROR].bytes != NULL)
         return "a method and a result or error in one message";
-    if (params != '\0' && params != '{' && params != '[')
+    /* Null is not allowed, but common, and can mean one thing only. */
+    if (params != '\0' && params != '{' && params != '[' && params != 'n')
         return "the params are neither an object nor an array";
-    if (type_of(found[ID]) == 'n')
-        return "the id of a request is null";
     return NULL;
 }
 
@@ -226,7 +225,7 @@ static const char *fault_of_message(const struct mp_span found[MEMBERS])
 static enum mp_kind kind_of(const struct mp_span found[MEMBERS])
 {
     if (found[METHOD].bytes != NULL)
-        return found[ID].bytes != NULL ? MP_KIND_REQUEST : MP_KIND_NOTIFICATION;
+        return is_string_or_number(found[ID]) ? MP_KIND_REQUEST : MP_KIND_NOTIFICATION;
     return found[RESULT].bytes != NULL ? MP_KIND_RESULT : MP_KIND_ERROR;
 }
 
@@ -251,6 +250,16 @@ static void fill_in(const struct mp_span found[MEMBERS], struct mp_envelope *env
         envelope->progress_token = found[token];
 }
 
+/* Some libraries write both members of a reply, one of them null. */
+static void drop_null_beside(struct mp_span found[MEMBERS])
+{
+    const struct mp_span absent = {NULL, 0};
+    if (found[RESULT].bytes != NULL && type_of(found[ERROR]) == 'n')
+        found[ERROR] = absent;
+    else if (type_of(found[ERROR]) == '{' && type_of(found[RESULT]) == 'n')
+        found[RESULT] = absent;
+}
+
 static const char *scan_message(const char *at, const char *end, struct mp_envelope *envelope)
 {
     struct mp_span found[MEMBERS] = {{NULL, 0}};
@@ -260,6 +269,8 @@ static const char *scan_message(const char *at, const char *end, struct mp_envel
         return why;
     if (mp_scan_space(at, end) != end)
         return "something follows the JSON object";
+    if (found[METHOD].bytes == NULL)
+        drop_null_beside(found);
     why = fault_of_message(found);
     if (why == NULL)
         fill_in(found, envelope);

@@ -13,7 +13,7 @@
 enum mp_kind {
     MP_KIND_JUNK,         /* not valid JSON, too deep, or valid and no JSON-RPC 2.0 message */
     MP_KIND_REQUEST,      /* method, id a string or a number */
-    MP_KIND_NOTIFICATION, /* method, no id */
+    MP_KIND_NOTIFICATION, /* method, no id, or null as JSON-RPC 1.0 had it */
     MP_KIND_RESULT,       /* result, id a string or a number */
     MP_KIND_ERROR,        /* error (an object); id a string, a number, null or absent */
     MP_KIND_BATCH,        /* a non-empty array; each element is to be scanned on its own */

@@ -61,98 +61,99 @@ static void split(struct mp_span stream, size_t max_line, size_t chunk, struct m
     mp_framer_done(&framer);
 }
 
+static const struct {
+    const char *name;
+    size_t max_line;
+    struct mp_span stream, lines;
+} split_rows[] = {
+    {"nothing", 9, SPAN(""), SPAN("")},
+    {"one line", 9, SPAN("abc\n"), SPAN("abc|")},
+    {"lines", 9, SPAN("abc\nde\nf\n"), SPAN("abc|de|f|")},
+    {"last without LF", 9, SPAN("abc\nde"), SPAN("abc|de|")},
+    {"last without LF, with CR", 9, SPAN("abc\r\nde\r"), SPAN("abc|de|")},
+    {"CRLF", 9, SPAN("abc\r\nde\r\n"), SPAN("abc|de|")},
+    {"one CR only is stripped", 9, SPAN("abc\r\r\n"), SPAN("abc\r|")},
+    {"CR ends nothing", 9, SPAN("a\rb\n"), SPAN("a\rb|")},
+    {"CR in front stays", 9, SPAN("\rab\n"), SPAN("\rab|")},
+    {"blank lines", 9, SPAN("\n\r\n \t \nabc\n\n  \r\n\nde\n"), SPAN("abc|de|")},
+    {"nothing but blank lines", 9, SPAN("\n\n \n"), SPAN("")},
+    {"blank last line", 9, SPAN("abc\n \t"), SPAN("abc|")},
+    {"spaces around stay", 9, SPAN(" a b \n"), SPAN(" a b |")},
+    {"other separators end nothing", 20,
+     SPAN("a\vb\fc\x1E\xC2\x85"
+          "d\xE2\x80\xA8"
+          "e\xE2\x80\xA9"
+          "f\n"),
+     SPAN("a\vb\fc\x1E\xC2\x85"
+          "d\xE2\x80\xA8"
+          "e\xE2\x80\xA9"
+          "f|")},
+    {"NUL", 9, SPAN("a\0b\n\0\ncd\n"), SPAN("a\0b|\0|cd|")},
+    {"invalid UTF-8 passes", 9, SPAN("\xFF\xC3\nab\n"), SPAN("\xFF\xC3|ab|")},
+    {"byte order mark", 9,
+     SPAN("\xEF\xBB\xBF"
+          "ab\ncd\n"),
+     SPAN("ab|cd|")},
+    {"byte order mark and blank line", 9, SPAN("\xEF\xBB\xBF\nab\n"), SPAN("ab|")},
+    {"byte order mark alone", 9, SPAN("\xEF\xBB\xBF"), SPAN("")},
+    {"two of them", 9,
+     SPAN("\xEF\xBB\xBF\xEF\xBB\xBF"
+          "a\n"),
+     SPAN("\xEF\xBB\xBF"
+          "a|")},
+    {"on the second line", 9,
+     SPAN("a\n\xEF\xBB\xBF"
+          "b\n"),
+     SPAN("a|\xEF\xBB\xBF"
+          "b|")},
+    {"behind a blank line", 9,
+     SPAN("\n\xEF\xBB\xBF"
+          "b\n"),
+     SPAN("\xEF\xBB\xBF"
+          "b|")},
+    {"behind a space", 9, SPAN(" \xEF\xBB\xBF\n"), SPAN(" \xEF\xBB\xBF|")},
+    {"half a mark", 9,
+     SPAN("\xEF\xBB"
+          "ab\n"),
+     SPAN("\xEF\xBB"
+          "ab|")},
+    {"half a mark, then LF", 9, SPAN("\xEF\nab\n"), SPAN("\xEF|ab|")},
+    {"half a mark at the end", 9, SPAN("\xEF\xBB"), SPAN("\xEF\xBB|")},
+    {"half a mark, too large", 1, SPAN("\xEF\xBB"), SPAN("!")},
+    {"mark does not count", 3,
+     SPAN("\xEF\xBB\xBF"
+          "abc\r\n"),
+     SPAN("abc|")},
+    {"mark does not count, too large", 3,
+     SPAN("\xEF\xBB\xBF"
+          "abcd\n"),
+     SPAN("!")},
+    {"just fits", 3, SPAN("abc\nabc\n"), SPAN("abc|abc|")},
+    {"just fits with CR", 3, SPAN("abc\r\nabc\r\n"), SPAN("abc|abc|")},
+    {"just fits at the end", 3, SPAN("abc"), SPAN("abc|")},
+    {"just fits with CR at the end", 3, SPAN("abc\r"), SPAN("abc|")},
+    {"one more", 3, SPAN("abcd\n"), SPAN("!")},
+    {"one more with CR", 3, SPAN("abcd\r\n"), SPAN("!")},
+    {"one more at the end", 3, SPAN("abcd"), SPAN("!")},
+    {"one more is a second CR", 3, SPAN("abc\r\r\n"), SPAN("!")},
+    {"CR was no end", 3, SPAN("abc\rd\n"), SPAN("!")},
+    {"earlier lines come first", 3, SPAN("ab\n\ncd\nefgh\nij\n"), SPAN("ab|cd|!")},
+    {"earlier lines, no LF", 3, SPAN("ab\ncd\nefghijklmnopqrstuvwxyz"), SPAN("ab|cd|!")},
+    {"too many spaces", 3, SPAN("    \na\n"), SPAN("!")},
+    {"no limit to speak of", SIZE_MAX, SPAN("abc\n"), SPAN("abc|")},
+};
+
 Test(framer, splits_alike_however_the_bytes_come)
 {
-    static const struct {
-        const char *name;
-        size_t max_line;
-        struct mp_span stream, lines;
-    } rows[] = {
-        {"nothing", 9, SPAN(""), SPAN("")},
-        {"one line", 9, SPAN("abc\n"), SPAN("abc|")},
-        {"lines", 9, SPAN("abc\nde\nf\n"), SPAN("abc|de|f|")},
-        {"last without LF", 9, SPAN("abc\nde"), SPAN("abc|de|")},
-        {"last without LF, with CR", 9, SPAN("abc\r\nde\r"), SPAN("abc|de|")},
-        {"CRLF", 9, SPAN("abc\r\nde\r\n"), SPAN("abc|de|")},
-        {"one CR only is stripped", 9, SPAN("abc\r\r\n"), SPAN("abc\r|")},
-        {"CR ends nothing", 9, SPAN("a\rb\n"), SPAN("a\rb|")},
-        {"CR in front stays", 9, SPAN("\rab\n"), SPAN("\rab|")},
-        {"blank lines", 9, SPAN("\n\r\n \t \nabc\n\n  \r\n\nde\n"), SPAN("abc|de|")},
-        {"nothing but blank lines", 9, SPAN("\n\n \n"), SPAN("")},
-        {"blank last line", 9, SPAN("abc\n \t"), SPAN("abc|")},
-        {"spaces around stay", 9, SPAN(" a b \n"), SPAN(" a b |")},
-        {"other separators end nothing", 20,
-         SPAN("a\vb\fc\x1E\xC2\x85"
-              "d\xE2\x80\xA8"
-              "e\xE2\x80\xA9"
-              "f\n"),
-         SPAN("a\vb\fc\x1E\xC2\x85"
-              "d\xE2\x80\xA8"
-              "e\xE2\x80\xA9"
-              "f|")},
-        {"NUL", 9, SPAN("a\0b\n\0\ncd\n"), SPAN("a\0b|\0|cd|")},
-        {"invalid UTF-8 passes", 9, SPAN("\xFF\xC3\nab\n"), SPAN("\xFF\xC3|ab|")},
-        {"byte order mark", 9,
-         SPAN("\xEF\xBB\xBF"
-              "ab\ncd\n"),
-         SPAN("ab|cd|")},
-        {"byte order mark and blank line", 9, SPAN("\xEF\xBB\xBF\nab\n"), SPAN("ab|")},
-        {"byte order mark alone", 9, SPAN("\xEF\xBB\xBF"), SPAN("")},
-        {"two of them", 9,
-         SPAN("\xEF\xBB\xBF\xEF\xBB\xBF"
-              "a\n"),
-         SPAN("\xEF\xBB\xBF"
-              "a|")},
-        {"on the second line", 9,
-         SPAN("a\n\xEF\xBB\xBF"
-              "b\n"),
-         SPAN("a|\xEF\xBB\xBF"
-              "b|")},
-        {"behind a blank line", 9,
-         SPAN("\n\xEF\xBB\xBF"
-              "b\n"),
-         SPAN("\xEF\xBB\xBF"
-              "b|")},
-        {"behind a space", 9, SPAN(" \xEF\xBB\xBF\n"), SPAN(" \xEF\xBB\xBF|")},
-        {"half a mark", 9,
-         SPAN("\xEF\xBB"
-              "ab\n"),
-         SPAN("\xEF\xBB"
-              "ab|")},
-        {"half a mark, then LF", 9, SPAN("\xEF\nab\n"), SPAN("\xEF|ab|")},
-        {"half a mark at the end", 9, SPAN("\xEF\xBB"), SPAN("\xEF\xBB|")},
-        {"half a mark, too large", 1, SPAN("\xEF\xBB"), SPAN("!")},
-        {"mark does not count", 3,
-         SPAN("\xEF\xBB\xBF"
-              "abc\r\n"),
-         SPAN("abc|")},
-        {"mark does not count, too large", 3,
-         SPAN("\xEF\xBB\xBF"
-              "abcd\n"),
-         SPAN("!")},
-        {"just fits", 3, SPAN("abc\nabc\n"), SPAN("abc|abc|")},
-        {"just fits with CR", 3, SPAN("abc\r\nabc\r\n"), SPAN("abc|abc|")},
-        {"just fits at the end", 3, SPAN("abc"), SPAN("abc|")},
-        {"just fits with CR at the end", 3, SPAN("abc\r"), SPAN("abc|")},
-        {"one more", 3, SPAN("abcd\n"), SPAN("!")},
-        {"one more with CR", 3, SPAN("abcd\r\n"), SPAN("!")},
-        {"one more at the end", 3, SPAN("abcd"), SPAN("!")},
-        {"one more is a second CR", 3, SPAN("abc\r\r\n"), SPAN("!")},
-        {"CR was no end", 3, SPAN("abc\rd\n"), SPAN("!")},
-        {"earlier lines come first", 3, SPAN("ab\n\ncd\nefgh\nij\n"), SPAN("ab|cd|!")},
-        {"earlier lines, no LF", 3, SPAN("ab\ncd\nefghijklmnopqrstuvwxyz"), SPAN("ab|cd|!")},
-        {"too many spaces", 3, SPAN("    \na\n"), SPAN("!")},
-        {"no limit to speak of", SIZE_MAX, SPAN("abc\n"), SPAN("abc|")},
-    };
     static const size_t chunks[] = {1, 2, 3, 4, 5, 7, 1000};
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(split_rows); i++) {
         for (size_t c = 0; c < COUNT(chunks); c++) {
             struct mp_buffer lines = MP_BUFFER_INIT;
-            split(rows[i].stream, rows[i].max_line, chunks[c], &lines);
-            cr_expect(lines.size == rows[i].lines.size &&
-                          memcmp(lines.bytes ? lines.bytes : "", rows[i].lines.bytes, lines.size) ==
-                              0,
-                      "%s, chunks of %zu: %s", rows[i].name, chunks[c],
+            split(split_rows[i].stream, split_rows[i].max_line, chunks[c], &lines);
+            cr_expect(lines.size == split_rows[i].lines.size &&
+                          memcmp(lines.bytes ? lines.bytes : "", split_rows[i].lines.bytes,
+                                 lines.size) == 0,
+                      "%s, chunks of %zu: %s", split_rows[i].name, chunks[c],
                       lines.bytes ? lines.bytes : "nothing");
             mp_buffer_done(&lines);
         }
