@@ -10,8 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The start of a stat file up to the group: pid, a name of at most 64 bytes in parentheses, ... */
-#define STAT_BYTES 256
+/* The start of a stat file up to the number of threads: pid, a name of at most 64 bytes in
+ * parentheses, the state, 17 numbers of at most 20 digits. */
+#define STAT_BYTES 512
 
 /* Whether /proc/NAME is a living process of the group. One that ends meanwhile is not. */
 static bool is_living_member(int proc, const char *name, pid_t group)
@@ -26,13 +27,19 @@ static bool is_living_member(int proc, const char *name, pid_t group)
     if (size <= 0)
         return false;
     text[size] = '\0';
-    /* The name may hold anything, parentheses and spaces too: what counts is behind its last one. */
+    /* The name may hold anything, parentheses and spaces too: what counts is behind its last one.
+     */
     const char *behind_name = strrchr(text, ')');
     char state;
-    int parent, found;
-    if (behind_name == NULL || sscanf(behind_name + 1, " %c %d %d", &state, &parent, &found) != 3)
+    int found;
+    long threads;
+    if (behind_name == NULL ||
+        sscanf(behind_name + 1,
+               " %c %*s %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %ld", &state,
+               &found, &threads) != 3)
         return false;
-    return found == group && state != 'Z' && state != 'X';
+    /* A process shows the state of its main thread, which may have ended before the others. */
+    return found == group && ((state != 'Z' && state != 'X') || threads > 1);
 }
 
 static bool has_living_member(pid_t group)

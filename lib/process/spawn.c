@@ -7,11 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,6 +25,7 @@
 #include "base/fd.h"
 #include "process/command.h"
 #include "process/environment.h"
+#include "process/guard.h"
 #include "process/pipe.h"
 #include "process/spawn_child.h"
 
@@ -30,28 +33,28 @@
 #define CLONE_PIDFD 0x00001000
 #endif
 
-/* ThreadSanitizer, if the host is built with it, takes every clone for a fork and gives up when
- * there are threads. It does not wrap glibc's other name for the function. */
-#ifdef __GLIBC__
-int __clone(int (*run)(void *), void *stack_top, int flags, void *arg, ...);
-#else
-#define __clone clone
-#endif
-
-#define STACK_BYTES (64 * 1024) /* many times what the child needs */
+#define STACK_BYTES (32 * 1024) /* many times what a child needs */
+#define STACKS      2           /* of the command and of its guard */
+#define GRACE_BYTES 24          /* a number of 64 bits as text */
 
 /* The first three have the numbers of the child's fds. */
 enum { PIPE_STDIN, PIPE_STDOUT, PIPE_STDERR, PIPE_REPORT, PIPES };
 
 struct spawn {
-    struct mp_spawn_child child;
+    struct mp_spawn_guarded plan; /* without a guard, its command alone */
     char *path;
     const char **argv;
-    char *stack; /* NULL: none */
+    char *stacks; /* NULL: none */
     int ours[PIPES];
     int theirs[PIPES];
-    pid_t pid;
-    int pidfd;
+    pid_t pid;       /* of the command */
+    pid_t child_pid; /* of our child, the same or its guard */
+    int pidfd;       /* of our child */
+    /* -- with a guard */
+    bool is_guarded;
+    struct mp_guard_fds guard;
+    const char *guard_argv[5];
+    char guard_numbers[MP_PID_TEXT_BYTES + 2 * GRACE_BYTES];
 };
 
 static const struct mp_spawn_error no_error = {MCPUMP_STAGE_NONE, 0};
@@ -66,7 +69,8 @@ static void spawn_init(struct spawn *spawn)
     memset(spawn, 0, sizeof(*spawn));
     for (int i = 0; i < PIPES; i++)
         spawn->ours[i] = spawn->theirs[i] = -1;
-    spawn->pid = -1;
+    spawn->guard = MP_GUARD_FDS_NONE;
+    spawn->pid = spawn->child_pid = -1;
     spawn->pidfd = -1;
 }
 
@@ -76,9 +80,10 @@ static void spawn_done(struct spawn *spawn)
         mp_fd_close(&spawn->ours[i]);
         mp_fd_close(&spawn->theirs[i]);
     }
+    mp_guard_fds_done(&spawn->guard);
     mp_fd_close(&spawn->pidfd);
-    if (spawn->stack != NULL)
-        munmap(spawn->stack, STACK_BYTES);
+    if (spawn->stacks != NULL)
+        munmap(spawn->stacks, STACKS * STACK_BYTES);
     free(spawn->argv);
     free(spawn->path);
 }
@@ -129,14 +134,65 @@ static int make_pipes(struct spawn *spawn)
     return 0;
 }
 
-static int make_stack(struct spawn *spawn)
+static int make_stacks(struct spawn *spawn)
 {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
-    void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (stack == MAP_FAILED)
+    void *stacks = mmap(NULL, STACKS * STACK_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (stacks == MAP_FAILED)
         return errno;
-    spawn->stack = stack;
+    spawn->stacks = stacks;
     return 0;
+}
+
+/* execve does not write to them. */
+static char *const *exec_list(const char **list)
+{
+    return (char *const *)(uintptr_t)list;
+}
+
+static void plan_command(struct spawn *spawn, const struct mp_spawn_request *request)
+{
+    spawn->plan.command = (struct mp_spawn_child){
+        .path = spawn->path,
+        .argv = exec_list(spawn->argv),
+        .environment = request->environment,
+        .cwd = request->cwd,
+        .stdio = {spawn->theirs[0], spawn->theirs[1], spawn->theirs[2]},
+        .report_fd = spawn->theirs[PIPE_REPORT],
+        .new_session = request->new_session,
+        .nice = request->nice,
+        .rlimits = request->rlimits,
+        .rlimit_count = request->rlimit_count,
+        .orphans = request->orphans,
+        .parent = getpid(),
+    };
+}
+
+/* The look at the file is made before anything runs; the exec decides, when the command runs. */
+static struct mp_spawn_error plan_guard(struct spawn *spawn, const struct mp_spawn_request *request)
+{
+    if (request->guard == NULL || access(request->guard, X_OK) != 0)
+        return error_at(MCPUMP_STAGE_GUARD, request->guard != NULL ? errno : ENOENT);
+    int err = mp_guard_fds_init(&spawn->guard);
+    if (err != 0)
+        return error_at(MCPUMP_STAGE_PIPES, err);
+    char *pid = spawn->guard_numbers, *stdin_grace = pid + MP_PID_TEXT_BYTES,
+         *term_grace = stdin_grace + GRACE_BYTES;
+    snprintf(stdin_grace, GRACE_BYTES, "%" PRId64, request->stdin_grace_ms);
+    snprintf(term_grace, GRACE_BYTES, "%" PRId64, request->term_grace_ms);
+    const char *argv[] = {"mcpump-guard", pid, stdin_grace, term_grace, NULL};
+    memcpy(spawn->guard_argv, argv, sizeof(argv));
+
+    struct mp_spawn_guarded *plan = &spawn->plan;
+    plan->command_stack = spawn->stacks + STACK_BYTES;
+    plan->path = request->guard;
+    plan->argv = exec_list(spawn->guard_argv);
+    plan->command_pid = pid;
+    plan->stdio[STDIN_FILENO] = spawn->guard.theirs;
+    plan->stdio[STDOUT_FILENO] = spawn->guard.theirs;
+    plan->stdio[STDERR_FILENO] = spawn->guard.host;
+    spawn->is_guarded = true;
+    return no_error;
 }
 
 static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_request *request)
@@ -152,19 +208,11 @@ static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_
     if (err != 0)
         return error_at(MCPUMP_STAGE_PIPES, err);
     spawn->argv = argv_new(request);
-    err = spawn->argv != NULL ? make_stack(spawn) : ENOMEM;
+    err = spawn->argv != NULL ? make_stacks(spawn) : ENOMEM;
     if (err != 0)
         return error_at(MCPUMP_STAGE_FORK, err);
-
-    spawn->child = (struct mp_spawn_child){
-        .path = spawn->path,
-        .argv = (char *const *)(uintptr_t)spawn->argv, /* execve does not write to them */
-        .environment = request->environment,
-        .cwd = request->cwd,
-        .stdio = {spawn->theirs[0], spawn->theirs[1], spawn->theirs[2]},
-        .report_fd = spawn->theirs[PIPE_REPORT],
-    };
-    return no_error;
+    plan_command(spawn, request);
+    return request->orphans == MCPUMP_ORPHANS_TREE ? plan_guard(spawn, request) : no_error;
 }
 
 /*
@@ -175,12 +223,16 @@ static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_
 static int run_child(struct spawn *spawn)
 {
     unsigned char all[MP_KERNEL_SIGSET_BYTES], old[MP_KERNEL_SIGSET_BYTES];
+    const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
+    char *stack = spawn->stacks + STACKS * STACK_BYTES;
     memset(all, 0xFF, sizeof(all));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, old, sizeof(all));
-    spawn->pid =
-        __clone(mp_spawn_child_run, spawn->stack + STACK_BYTES,
-                CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &spawn->child, &spawn->pidfd);
-    int err = spawn->pid < 0 ? errno : 0;
+    if (spawn->is_guarded)
+        spawn->child_pid = __clone(mp_spawn_guarded_run, stack, flags, &spawn->plan, &spawn->pidfd);
+    else
+        spawn->child_pid =
+            __clone(mp_spawn_child_run, stack, flags, &spawn->plan.command, &spawn->pidfd);
+    int err = spawn->child_pid < 0 ? errno : 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(old));
     return err;
 }
@@ -189,17 +241,27 @@ static int run_child(struct spawn *spawn)
  * Because of CLONE_VFORK the child has run the command, or ended, before we are here: what it had
  * to report is in the pipe, and a read that does not block is the last word, even if another thread
  * of the host has just forked and keeps a copy of the write end. Under valgrind and other emulators
- * the clone is a plain fork: our memory does not show the child's flag, and we wait for the report
- * or the end of the pipe.
+ * the clone is a plain fork: our memory does not show the child's flag, and we wait for the end of
+ * the pipe.
  */
-static struct mp_spawn_error read_report(struct spawn *spawn)
+static struct mp_spawn_error read_reports(struct spawn *spawn)
 {
     mp_fd_close(&spawn->theirs[PIPE_REPORT]);
-    struct pollfd report = {.fd = spawn->ours[PIPE_REPORT], .events = POLLIN};
-    while (!spawn->child.shared && poll(&report, 1, -1) < 0 && errno == EINTR) {
+    struct pollfd pipe = {.fd = spawn->ours[PIPE_REPORT], .events = POLLIN};
+    struct mp_spawn_error first = no_error;
+    for (;;) {
+        struct mp_spawn_report report;
+        ssize_t size = read(pipe.fd, &report, sizeof(report));
+        if (size != sizeof(report)) {
+            if (size == 0 || spawn->plan.command.shared)
+                return first;
+            poll(&pipe, 1, -1); /* the child's exec or exit ends this */
+        } else if (report.pid != 0) {
+            spawn->pid = report.pid;
+        } else if (first.stage == MCPUMP_STAGE_NONE) {
+            first = report.error;
+        }
     }
-    struct mp_spawn_error error;
-    return read(report.fd, &error, sizeof(error)) == sizeof(error) ? error : no_error;
 }
 
 static void reap(pid_t pid)
@@ -214,33 +276,43 @@ static struct mp_spawn_error start(struct spawn *spawn)
     int err = run_child(spawn);
     if (err != 0)
         return error_at(MCPUMP_STAGE_FORK, err);
-    struct mp_spawn_error error = read_report(spawn);
+    if (!spawn->is_guarded)
+        spawn->pid = spawn->child_pid;
+    struct mp_spawn_error error = read_reports(spawn);
+    if (error.stage == MCPUMP_STAGE_NONE && spawn->pid < 0)
+        error = error_at(MCPUMP_STAGE_GUARD, ECHILD); /* it was killed on its way */
     if (error.stage != MCPUMP_STAGE_NONE) {
-        reap(spawn->pid);
+        reap(spawn->child_pid);
         return error;
     }
     errno = ENOSYS; /* a kernel that ignored CLONE_PIDFD */
     spawn->pidfd = mp_fd_above_stdio(spawn->pidfd);
     if (spawn->pidfd < 0) {
         error = error_at(MCPUMP_STAGE_FORK, errno);
-        kill(spawn->pid, SIGKILL);
-        reap(spawn->pid);
+        kill(spawn->child_pid, SIGKILL);
+        reap(spawn->child_pid);
     }
     return error;
+}
+
+/* Takes it out of those that are closed here. */
+static int given(int *fd)
+{
+    int taken = *fd;
+    *fd = -1;
+    return taken;
 }
 
 static void hand_over(struct spawn *spawn, struct mp_spawned *ret_spawned)
 {
     *ret_spawned = (struct mp_spawned){
         .pid = spawn->pid,
-        .pidfd = spawn->pidfd,
-        .stdin_fd = spawn->ours[PIPE_STDIN],
-        .stdout_fd = spawn->ours[PIPE_STDOUT],
-        .stderr_fd = spawn->ours[PIPE_STDERR],
+        .pidfd = given(&spawn->pidfd),
+        .stdin_fd = given(&spawn->ours[PIPE_STDIN]),
+        .stdout_fd = given(&spawn->ours[PIPE_STDOUT]),
+        .stderr_fd = given(&spawn->ours[PIPE_STDERR]),
+        .guard_fd = given(&spawn->guard.ours),
     };
-    spawn->pidfd = -1;
-    for (int i = PIPE_STDIN; i <= PIPE_STDERR; i++)
-        spawn->ours[i] = -1;
 }
 
 int mp_spawn(const struct mp_spawn_request *request, struct mp_spawned *ret_spawned,

@@ -12,11 +12,10 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include "process/spawn.h"
 
 #if defined(__clang__) && __has_attribute(disable_sanitizer_instrumentation)
 #define IN_CHILD __attribute__((disable_sanitizer_instrumentation))
@@ -32,6 +31,8 @@
 #define MOST_FDS      (1 << 20) /* to try one by one */
 #define EXEC_FAILED   127
 #define DIRENTS_BYTES 1024
+#define MOST_NICE     19
+#define LEAST_NICE    (-20)
 
 struct kernel_dirent {
     uint64_t inode;
@@ -41,12 +42,17 @@ struct kernel_dirent {
     char name[];
 };
 
-IN_CHILD static _Noreturn void fail(int report_fd, mcpump_stage stage)
+IN_CHILD static _Noreturn void leave(void)
 {
-    struct mp_spawn_error error = {stage, errno};
-    syscall(SYS_write, report_fd, &error, sizeof(error));
     for (;;)
         syscall(SYS_exit_group, EXEC_FAILED);
+}
+
+IN_CHILD static _Noreturn void fail(int report_fd, mcpump_stage stage)
+{
+    struct mp_spawn_report report = {{stage, errno}, 0};
+    syscall(SYS_write, report_fd, &report, sizeof(report));
+    leave();
 }
 
 /* An ignored signal would stay ignored in the command, and a handler must not run here. */
@@ -113,6 +119,60 @@ IN_CHILD static void close_from(int first)
     close_up_to_limit(first);
 }
 
+/* The three, then the report at the lowest place, so that one range holds all that must go. */
+IN_CHILD static bool keep_only(const int stdio[3], int report_fd)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+        if (syscall(SYS_dup3, stdio[fd], fd, 0) < 0)
+            return false;
+    }
+    if (report_fd != REPORT_FD && syscall(SYS_dup3, report_fd, REPORT_FD, O_CLOEXEC) < 0)
+        return false;
+    close_from(REPORT_FD + 1);
+    return true;
+}
+
+IN_CHILD static bool change_nice(int by)
+{
+    if (by == 0)
+        return true;
+    /* The system call returns 20 less the niceness, so that no result is negative. */
+    long now = syscall(SYS_getpriority, PRIO_PROCESS, 0);
+    if (now < 0)
+        return false;
+    long wanted = MOST_NICE + 1 - now + by;
+    if (wanted > MOST_NICE)
+        wanted = MOST_NICE;
+    if (wanted < LEAST_NICE)
+        wanted = LEAST_NICE;
+    return syscall(SYS_setpriority, PRIO_PROCESS, 0, wanted) == 0;
+}
+
+IN_CHILD static bool set_limits(const struct mp_spawn_child *child)
+{
+    for (size_t i = 0; i < child->rlimit_count; i++) {
+        const mcpump_rlimit *given = &child->rlimits[i];
+        uint64_t limit[2] = {given->soft, given->hard};
+        if (syscall(SYS_prlimit64, 0, given->resource, limit, NULL) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* From here on the kernel kills us when our parent dies. If it died before, nobody will: then we
+ * have another by now. A parent outside of our pid namespace is 0, dead or alive. */
+IN_CHILD static bool tie_to_parent(const struct mp_spawn_child *child)
+{
+    if (child->orphans == MCPUMP_ORPHANS_NONE)
+        return true;
+    if (syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0)
+        return child->orphans == MCPUMP_ORPHANS_DEFAULT;
+    pid_t parent = (pid_t)syscall(SYS_getppid);
+    if (parent != child->parent && parent != 0)
+        leave();
+    return true;
+}
+
 IN_CHILD int mp_spawn_child_run(void *arg)
 {
     struct mp_spawn_child *child = arg;
@@ -120,21 +180,67 @@ IN_CHILD int mp_spawn_child_run(void *arg)
     child->shared = true;
 
     reset_signals();
-    if (syscall(SYS_setpgid, 0, 0) != 0)
+    if (syscall(child->new_session ? SYS_setsid : SYS_setpgid, 0, 0) < 0)
         fail(report_fd, MCPUMP_STAGE_GROUP);
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-        if (syscall(SYS_dup3, child->stdio[fd], fd, 0) < 0)
-            fail(report_fd, MCPUMP_STAGE_STDIO);
-    }
     if (child->cwd != NULL && syscall(SYS_chdir, child->cwd) != 0)
         fail(report_fd, MCPUMP_STAGE_DIRECTORY);
-
-    /* To the lowest place, so that one range holds all that must go. */
-    if (report_fd != REPORT_FD && syscall(SYS_dup3, report_fd, REPORT_FD, O_CLOEXEC) < 0)
+    if (!keep_only(child->stdio, report_fd))
         fail(report_fd, MCPUMP_STAGE_STDIO);
-    close_from(REPORT_FD + 1);
+    if (!change_nice(child->nice) || !set_limits(child) || !tie_to_parent(child))
+        fail(REPORT_FD, MCPUMP_STAGE_LIMITS);
 
     unblock_signals();
     syscall(SYS_execve, child->path, child->argv, child->environment);
     fail(REPORT_FD, MCPUMP_STAGE_EXEC);
+}
+
+IN_CHILD static void put_number(char *out, pid_t number)
+{
+    char digits[MP_PID_TEXT_BYTES];
+    int count = 0;
+    do {
+        digits[count++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (count > 0)
+        *out++ = digits[--count];
+    *out = '\0';
+}
+
+/*
+ * We are to be the guard: first the command, from here, since the memory holds all that it needs;
+ * then mcpump-guard, which keeps the child, the role of subreaper and the blocked signals, and gets
+ * nothing of the command's arguments and environment. If the command failed it has said so, and the
+ * guard finds no child and ends.
+ */
+IN_CHILD int mp_spawn_guarded_run(void *arg)
+{
+    static char *const no_environment[] = {NULL};
+    struct mp_spawn_guarded *guarded = arg;
+    int report_fd = guarded->command.report_fd;
+    guarded->command.shared = true;
+
+    reset_signals();
+    if (syscall(SYS_setpgid, 0, 0) != 0)
+        fail(report_fd, MCPUMP_STAGE_GROUP);
+    if (syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+        fail(report_fd, MCPUMP_STAGE_GUARD);
+    guarded->command.parent = (pid_t)syscall(SYS_getpid);
+    pid_t pid = __clone(mp_spawn_child_run, guarded->command_stack,
+                        CLONE_VM | CLONE_VFORK | SIGCHLD, &guarded->command);
+    if (pid < 0)
+        fail(report_fd, MCPUMP_STAGE_FORK);
+    struct mp_spawn_report started = {{MCPUMP_STAGE_NONE, 0}, pid};
+    syscall(SYS_write, report_fd, &started, sizeof(started));
+    put_number(guarded->command_pid, pid);
+
+    if (keep_only(guarded->stdio, report_fd)) {
+        report_fd = REPORT_FD;
+        syscall(SYS_execve, guarded->path, guarded->argv, no_environment);
+    }
+    int err = errno;
+    syscall(SYS_kill, -pid, SIGKILL);
+    syscall(SYS_wait4, pid, NULL, 0, NULL);
+    errno = err;
+    fail(report_fd, MCPUMP_STAGE_GUARD);
 }

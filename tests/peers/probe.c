@@ -2,12 +2,14 @@
 /*
  * Tells what it was started with, as one line of JSON on stdout, and exits with 0: arguments (bytes
  * as they are, but for control characters, quotes and backslashes), environment, working directory,
- * ids, open fds, which of 0 to 2 are non-blocking, and the signal masks of /proc/self/status in
- * hexadecimal.
+ * ids, open fds, which of 0 to 2 are non-blocking, the signal masks of /proc/self/status in
+ * hexadecimal, niceness, parent-death signal, and two limits, soft and hard.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MOST_FDS 4096
@@ -63,6 +65,23 @@ static void put_signals(void)
         fclose(status);
 }
 
+static void put_limit(const char *name, int resource)
+{
+    struct rlimit limit = {0, 0};
+    prlimit(0, resource, NULL, &limit);
+    printf("\"%s\":[%llu,%llu],", name, (unsigned long long)limit.rlim_cur,
+           (unsigned long long)limit.rlim_max);
+}
+
+static void put_attributes(void)
+{
+    int death_signal = 0;
+    prctl(PR_GET_PDEATHSIG, &death_signal);
+    put_limit("NOFILE", RLIMIT_NOFILE);
+    put_limit("CORE", RLIMIT_CORE);
+    printf("\"nice\":%d,\"death_signal\":%d,", getpriority(PRIO_PROCESS, 0), death_signal);
+}
+
 int main(int argc, char **argv)
 {
     char cwd[4096];
@@ -73,8 +92,10 @@ int main(int argc, char **argv)
     put_list("args", argv);
     put_list("env", environ);
     put_signals();
+    put_attributes();
     printf("\"cwd\":");
     put_text(getcwd(cwd, sizeof(cwd)) != NULL ? cwd : "");
-    printf(",\"pid\":%d,\"pgid\":%d,\"sid\":%d}\n", getpid(), getpgrp(), getsid(0));
+    printf(",\"pid\":%d,\"ppid\":%d,\"pgid\":%d,\"sid\":%d}\n", getpid(), getppid(), getpgrp(),
+           getsid(0));
     return fflush(stdout) == 0 ? 0 : 1;
 }

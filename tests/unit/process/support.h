@@ -102,7 +102,8 @@ static inline size_t test_read_all(int fd, char *out, size_t capacity)
 
 static inline void test_close(struct mp_spawned *spawned)
 {
-    int *fds[] = {&spawned->stdin_fd, &spawned->stdout_fd, &spawned->stderr_fd, &spawned->pidfd};
+    int *fds[] = {&spawned->stdin_fd, &spawned->stdout_fd, &spawned->stderr_fd, &spawned->pidfd,
+                  &spawned->guard_fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
         if (*fds[i] >= 0)
             cr_assert_eq(close(*fds[i]), 0);
@@ -110,17 +111,53 @@ static inline void test_close(struct mp_spawned *spawned)
     }
 }
 
-/* Starts a command that is there, in a plain environment. */
-static inline struct mp_spawned test_spawn(const char *command, const char *const *args)
+/* A program of the build; this one is in tests/unit. */
+static inline const char *test_build_path(const char *name, char *out, size_t capacity)
+{
+    ssize_t size = readlink("/proc/self/exe", out, capacity - 1);
+    cr_assert_gt(size, 0);
+    out[size] = '\0';
+    for (int up = 0; up < 3; up++)
+        *strrchr(out, '/') = '\0';
+    size_t used = strlen(out);
+    snprintf(out + used, capacity - used, "/%s", name);
+    return out;
+}
+
+static inline const char *test_guard_path(void)
+{
+    static char path[4096];
+    return test_build_path("tools/guard/mcpump-guard", path, sizeof(path));
+}
+
+/* Starts a command that is there. */
+static inline struct mp_spawned test_spawn_request(const struct mp_spawn_request *request)
+{
+    struct mp_spawned spawned;
+    struct mp_spawn_error error = {MCPUMP_STAGE_NONE, 0};
+    cr_assert_eq(mp_spawn(request, &spawned, &error), 0, "%s: %s: %s", request->command,
+                 mcpump_stage_text(error.stage), strerror(error.err));
+    return spawned;
+}
+
+/* In a plain environment. */
+static inline struct mp_spawned test_spawn_under(mcpump_orphans orphans, const char *command,
+                                                 const char *const *args)
 {
     char path[] = "PATH=/usr/bin:/bin";
     char *environment[] = {path, NULL};
-    struct mp_spawn_request request = {command, (char *const *)(uintptr_t)args, environment, NULL};
-    struct mp_spawned spawned;
-    struct mp_spawn_error error = {MCPUMP_STAGE_NONE, 0};
-    cr_assert_eq(mp_spawn(&request, &spawned, &error), 0, "%s: %s: %s", command,
-                 mcpump_stage_text(error.stage), strerror(error.err));
-    return spawned;
+    struct mp_spawn_request request = {.command = command,
+                                       .args = (char *const *)(uintptr_t)args,
+                                       .environment = environment,
+                                       .orphans = orphans};
+    if (orphans == MCPUMP_ORPHANS_TREE)
+        request.guard = test_guard_path();
+    return test_spawn_request(&request);
+}
+
+static inline struct mp_spawned test_spawn(const char *command, const char *const *args)
+{
+    return test_spawn_under(MCPUMP_ORPHANS_DEFAULT, command, args);
 }
 
 static inline struct mp_spawned test_spawn_shell(const char *script)
