@@ -48,8 +48,9 @@
  * Compatibility
  *
  *   Option structs start with their size: a host built against an older header works with a newer
- *   library. New fields are added at the end, and zero in them means what was before. Error numbers
- *   are never reused. Before version 1.0 a minor version may break this, and changes the soname.
+ *   library. New fields are added at the end, or in reserved room, and zero in them means what was
+ *   before. Error numbers are never reused. Before version 1.0 a minor version may break this, and
+ * changes the soname.
  *
  * Linux 5.4 or later (pidfd). The protocol: https://modelcontextprotocol.io/specification
  */

@@ -106,6 +106,8 @@ typedef struct mcpump_transport_options {
     mcpump_orphans orphans;
     const char
         *guard_path; /**< mcpump-guard, for MCPUMP_ORPHANS_TREE. NULL: where it is installed. */
+
+    void *reserved[16]; /**< NULL. New options take its room, since other structs embed this one. */
 } mcpump_transport_options;
 
 #define MCPUMP_TRANSPORT_OPTIONS_INIT                                                              \

@@ -59,7 +59,7 @@ MCPUMP_API mcpump_err mcpump_server_new(const mcpump_server_options *options,
  * Starts the process and agrees on a protocol version. Connected already: does nothing. When
  * several threads connect at once, one does it and the others wait for it. Blocks until ready,
  * failed, interrupted, or connect_timeout_ms; after a failure the process is gone.
- * Errors: SPAWN, HANDSHAKE, TIMEOUT, INTERRUPTED, CLOSED, NO_MEMORY.
+ * Errors: SPAWN, HANDSHAKE, TIMEOUT, INTERRUPTED, CANCELLED, CLOSED, NO_MEMORY.
  * Source: MCP 2026-07-28 versioning; MCP 2025-11-25 lifecycle.
  */
 MCPUMP_API mcpump_err mcpump_server_connect(mcpump_server *server, mcpump_failure **ret_failure);

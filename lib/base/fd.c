@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/sync.h"
 
 int mp_fd_above_stdio(int fd)
 {
@@ -20,7 +21,9 @@ void mp_fd_close(int *fd)
     if (*fd < 0)
         return;
     int saved = errno;
-    syscall(SYS_close, *fd); /* by number, since close would be a point of cancellation */
+    int state = mp_cancel_disable(); /* close is a point of cancellation */
+    close(*fd);
+    mp_cancel_restore(state);
     errno = saved;
     *fd = -1;
 }

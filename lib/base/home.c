@@ -41,17 +41,22 @@ uint64_t mp_home(void)
     return atomic_compare_exchange_strong(word, &home, ours) ? ours : home;
 }
 
-#define MAKING UINT64_MAX
-
+/* One that the parent was making when it forked is made anew: its mark is not ours. */
 void mp_once_here(struct mp_once *once, void (*make)(void))
 {
     uint64_t here = mp_home(), seen;
+    const uint64_t making = ~here;
     while ((seen = atomic_load(&once->home)) != here) {
-        if (seen == MAKING || !atomic_compare_exchange_strong(&once->home, &seen, MAKING)) {
+        if (seen == making || !atomic_compare_exchange_strong(&once->home, &seen, making)) {
             sched_yield(); /* another thread does it, in a moment */
             continue;
         }
         make();
         atomic_store(&once->home, here);
     }
+}
+
+bool mp_once_was_here(const struct mp_once *once)
+{
+    return atomic_load(&once->home) == mp_home();
 }

@@ -6,6 +6,7 @@
 #ifndef MP_BASE_HOME_H
 #define MP_BASE_HOME_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A number that is not 0 and differs between a process and the children it forks. Any thread. */
@@ -13,10 +14,13 @@ uint64_t mp_home(void);
 
 /* For something of static storage that a process makes once, and a forked child once more. */
 struct mp_once {
-    _Atomic uint64_t home; /* where it was made; 0: nowhere */
+    _Atomic uint64_t home; /* where it was made; its complement: is being made; 0: nowhere */
 };
 
 /* Runs `make` unless it was run in this process. Other threads wait for it. */
 void mp_once_here(struct mp_once *once, void (*make)(void));
+
+/* Whether it was made in this process. Async-signal-safe. */
+bool mp_once_was_here(const struct mp_once *once);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/sync.h"
 #include "wire/scan.h"
 
 #define UNSUPPORTED_VERSION       (-32022)
@@ -16,10 +17,14 @@ static json_object *parse(const mcpump_reply *reply)
 {
     size_t size;
     const char *text = mcpump_reply_value(reply, &size);
-    struct json_tokener *tokener = json_tokener_new_ex(MP_JSON_MAX_DEPTH + 1);
-    if (tokener == NULL || size > INT_MAX)
+    struct json_tokener *tokener =
+        size <= INT_MAX ? json_tokener_new_ex(MP_JSON_MAX_DEPTH + 1) : NULL;
+    if (tokener == NULL)
         return NULL;
+    /* The seed of its hash tables comes from getrandom, a point of cancellation. */
+    int state = mp_cancel_disable();
     json_object *tree = json_tokener_parse_ex(tokener, text, (int)size);
+    mp_cancel_restore(state);
     json_tokener_free(tokener);
     return tree;
 }

@@ -18,13 +18,33 @@ static bool is_closing(mcpump_server *server)
     return closing;
 }
 
+/* What ends a connect and the waiting for it. A latch that was set before an explicit connect does
+ * not, the connect clears it; a call that finds it set comes no further. */
+static mcpump_err stopped(const mcpump_server *server, const struct mp_call_limits *limits)
+{
+    if (mp_latch_count(&server->transport->latch) != limits->latch_count)
+        return MCPUMP_ERR_INTERRUPTED;
+    if (mp_run_is_cancelled(limits->run))
+        return MCPUMP_ERR_CANCELLED;
+    return mp_deadline_passed(limits->deadline) ? MCPUMP_ERR_TIMEOUT : MCPUMP_OK;
+}
+
+static mcpump_err fail_plainly(mcpump_server *server, mcpump_err err, mcpump_phase phase,
+                               mcpump_failure **ret_failure)
+{
+    return mp_server_fail(server, err, phase, NULL, mcpump_err_text(err), ret_failure);
+}
+
 /* Starts a process, unless somebody closes. One who begins to close between the two looks finds the
  * transport closed and waits for us; the second look then ends what we have opened. */
-static mcpump_err open_transport(mcpump_server *server, uint64_t latch_count,
+static mcpump_err open_transport(mcpump_server *server, const struct mp_call_limits *limits,
                                  mcpump_failure **ret_failure)
 {
+    mcpump_err err = stopped(server, limits);
+    if (err != MCPUMP_OK)
+        return fail_plainly(server, err, MCPUMP_PHASE_START, ret_failure);
     if (!is_closing(server)) {
-        mcpump_err err = mp_transport_open(server->transport, latch_count, ret_failure);
+        err = mp_transport_open(server->transport, limits->latch_count, ret_failure);
         if (err != MCPUMP_OK || !is_closing(server))
             return err;
         mcpump_transport_close(server->transport);
@@ -33,8 +53,7 @@ static mcpump_err open_transport(mcpump_server *server, uint64_t latch_count,
                           mcpump_cause_text(MCPUMP_CAUSE_CLOSED_BY_HOST), ret_failure);
 }
 
-static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count,
-                              const struct mp_call_limits *limits,
+static mcpump_err shake_hands(mcpump_server *server, const struct mp_call_limits *limits,
                               const struct mp_revision **ret_revision, mcpump_failure **ret_failure)
 {
     struct mp_handshake handshake = {
@@ -45,7 +64,7 @@ static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count,
         .limits = *limits,
         .may_respawn = true,
     };
-    mcpump_err err = open_transport(server, latch_count, ret_failure);
+    mcpump_err err = open_transport(server, limits, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     enum mp_handshake_result result = mp_handshake_run(&handshake, ret_revision, &err, ret_failure);
@@ -53,7 +72,7 @@ static mcpump_err shake_hands(mcpump_server *server, uint64_t latch_count,
         mcpump_transport_close(server->transport);
         handshake.may_respawn = false;
         handshake.era = MCPUMP_ERA_LEGACY;
-        err = open_transport(server, latch_count, ret_failure);
+        err = open_transport(server, limits, ret_failure);
         if (err != MCPUMP_OK)
             return err;
         result = mp_handshake_run(&handshake, ret_revision, &err, ret_failure);
@@ -111,11 +130,12 @@ static mcpump_err connect_now(mcpump_server *server, const struct mp_call_limits
     struct mp_call_limits earlier = *limits;
     mp_deadline own = mp_deadline_after_ms(server->connect_timeout_ms);
     earlier.deadline = mp_deadline_earlier(own, limits->deadline);
-    uint64_t latch_count = mp_latch_count(&server->transport->latch);
     struct outcome outcome = {.err = MCPUMP_OK};
     mcpump_transport_close(server->transport); /* what is left of a connection that was lost */
-    outcome.err = shake_hands(server, latch_count, &earlier, &outcome.revision, &outcome.failure);
+    outcome.err = shake_hands(server, &earlier, &outcome.revision, &outcome.failure);
+    /* An interrupt hits those who wait by themselves, but not one who came after it was cleared. */
     outcome.is_personal = outcome.err == MCPUMP_ERR_CANCELLED ||
+                          outcome.err == MCPUMP_ERR_INTERRUPTED ||
                           (outcome.err == MCPUMP_ERR_TIMEOUT && limits->deadline < own);
     if (ret_failure != NULL)
         *ret_failure = mp_failure_clone(outcome.failure);
@@ -131,7 +151,6 @@ static mcpump_err connect_now(mcpump_server *server, const struct mp_call_limits
 struct comer {
     mcpump_server *server;
     const struct mp_call_limits *limits;
-    uint64_t latch_count;
     bool reconnect;
     struct mp_joiner joiner;
 };
@@ -142,24 +161,9 @@ static void sleep_locked(struct comer *comer) MP_REQUIRES(&comer->server->lock)
 {
     mp_mutex_unlock(&comer->server->lock);
     struct pollfd bell = {comer->joiner.bell.fd, POLLIN, 0};
-    int state = mp_cancel_disable();
     poll(&bell, 1, mp_deadline_poll_ms(comer->limits->deadline));
-    mp_cancel_restore(state);
     mp_bell_hear(&comer->joiner.bell);
     mp_mutex_lock(&comer->server->lock);
-}
-
-static mcpump_err stopped(const struct comer *comer)
-{
-    const mcpump_transport *transport = comer->server->transport;
-    mcpump_err err = mp_call_stopped(transport, comer->latch_count, comer->limits->run);
-    /* A latch that was set before an explicit connect is what the connect clears. */
-    if (err == MCPUMP_ERR_INTERRUPTED && comer->reconnect &&
-        mp_latch_count(&transport->latch) == comer->latch_count)
-        err = MCPUMP_OK;
-    if (err == MCPUMP_OK && mp_deadline_passed(comer->limits->deadline))
-        return MCPUMP_ERR_TIMEOUT;
-    return err;
 }
 
 /* Until nobody connects any more. An error is the comer's own, or that of the attempt it waited for
@@ -172,7 +176,7 @@ static mcpump_err wait_locked(struct comer *comer, bool *ret_shared)
     mcpump_err err = MCPUMP_OK;
     while (server->state == MP_SERVER_CONNECTING && err == MCPUMP_OK) {
         sleep_locked(comer);
-        err = stopped(comer);
+        err = stopped(comer->server, comer->limits);
         if (server->attempts == attempts)
             continue;
         attempts = server->attempts;
@@ -204,7 +208,7 @@ static mcpump_err wait_with_bell(struct comer *comer, mcpump_failure **ret_failu
     bool is_shared = false;
     mp_mutex_lock(&comer->server->lock);
     join_locked(comer);
-    mcpump_err err = stopped(comer);
+    mcpump_err err = stopped(comer->server, comer->limits);
     if (err == MCPUMP_OK)
         err = wait_locked(comer, &is_shared);
     leave_locked(comer);
@@ -212,8 +216,7 @@ static mcpump_err wait_with_bell(struct comer *comer, mcpump_failure **ret_failu
         *ret_failure = mp_failure_clone(comer->server->last_failure);
     mp_mutex_unlock(&comer->server->lock);
     if (err != MCPUMP_OK && !is_shared)
-        mp_server_fail(comer->server, err, MCPUMP_PHASE_HANDSHAKE, NULL, mcpump_err_text(err),
-                       ret_failure);
+        fail_plainly(comer->server, err, MCPUMP_PHASE_HANDSHAKE, ret_failure);
     return err;
 }
 
@@ -223,8 +226,7 @@ static mcpump_err wait_for_other(struct comer *comer, mcpump_failure **ret_failu
     struct mp_board *watchers = &comer->server->transport->watchers;
     mcpump_err err = MCPUMP_ERR_NO_MEMORY;
     if (mp_bell_init(bell) != 0)
-        return mp_server_fail(comer->server, MCPUMP_ERR_SYSTEM, MCPUMP_PHASE_HANDSHAKE, NULL,
-                              mcpump_err_text(MCPUMP_ERR_SYSTEM), ret_failure);
+        return fail_plainly(comer->server, MCPUMP_ERR_SYSTEM, MCPUMP_PHASE_HANDSHAKE, ret_failure);
     if (mp_board_join(watchers, bell)) {
         if (mp_run_join(comer->limits->run, bell)) {
             err = wait_with_bell(comer, ret_failure);
@@ -259,14 +261,18 @@ static enum turn take_turn(const struct comer *comer, const struct mp_revision *
     return turn;
 }
 
+/* No point of cancellation, whatever is called within it: a thread that ended here would leave the
+ * server connecting for ever. */
 static mcpump_err connect_or_join(struct comer *comer, const struct mp_revision **ret_revision,
                                   mcpump_failure **ret_failure)
 {
     enum turn turn;
     mcpump_err err = MCPUMP_OK;
+    int state = mp_cancel_disable();
     while (err == MCPUMP_OK && (turn = take_turn(comer, ret_revision)) != TURN_DONE)
         err = turn == TURN_CONNECT ? connect_now(comer->server, comer->limits, ret_failure)
                                    : wait_for_other(comer, ret_failure);
+    mp_cancel_restore(state);
     return err;
 }
 
@@ -283,20 +289,16 @@ mcpump_err mp_server_ready(mcpump_server *server, const struct mp_call_limits *l
 {
     if (mp_transport_is_elsewhere(server->transport))
         return fail_elsewhere(server, MCPUMP_PHASE_REQUEST, ret_failure);
-    struct comer comer = {.server = server,
-                          .limits = limits,
-                          .latch_count = mp_latch_count(&server->transport->latch)};
-    mcpump_err err = mp_call_stopped(server->transport, comer.latch_count, limits->run);
+    struct comer comer = {.server = server, .limits = limits};
+    mcpump_err err = mp_call_stopped(server->transport, limits);
     if (err != MCPUMP_OK)
-        return mp_server_fail(server, err, MCPUMP_PHASE_REQUEST, NULL, mcpump_err_text(err),
-                              ret_failure);
+        return fail_plainly(server, err, MCPUMP_PHASE_REQUEST, ret_failure);
     const struct mp_revision *revision = NULL;
     err = connect_or_join(&comer, &revision, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     if (revision == NULL) /* closed in the same instant */
-        return mp_server_fail(server, MCPUMP_ERR_NOT_OPEN, MCPUMP_PHASE_REQUEST, NULL,
-                              mcpump_err_text(MCPUMP_ERR_NOT_OPEN), ret_failure);
+        return fail_plainly(server, MCPUMP_ERR_NOT_OPEN, MCPUMP_PHASE_REQUEST, ret_failure);
     *ret_revision = revision;
     return MCPUMP_OK;
 }
@@ -311,11 +313,13 @@ mcpump_err mcpump_server_connect(mcpump_server *server, mcpump_failure **ret_fai
     if (mp_transport_is_elsewhere(server->transport))
         return fail_elsewhere(server, MCPUMP_PHASE_START, ret_failure);
     /* Each attempt is bounded by connect_timeout_ms. */
-    struct mp_call_limits limits = {.deadline = MP_NEVER, .run = mcpump_run_current()};
-    struct comer comer = {.server = server,
-                          .limits = &limits,
-                          .latch_count = mp_latch_count(&server->transport->latch),
-                          .reconnect = true};
+    struct mp_call_limits limits = {.deadline = MP_NEVER,
+                                    .latch_count = mp_latch_count(&server->transport->latch),
+                                    .run = mcpump_run_current()};
+    struct comer comer = {.server = server, .limits = &limits, .reconnect = true};
+    mcpump_err err = stopped(server, &limits);
+    if (err != MCPUMP_OK)
+        return fail_plainly(server, err, MCPUMP_PHASE_START, ret_failure);
     return connect_or_join(&comer, &revision, ret_failure);
 }
 

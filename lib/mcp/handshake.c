@@ -218,7 +218,7 @@ static bool send_initialized(struct talk *talk)
     mcpump_err err = MCPUMP_ERR_NO_MEMORY;
     if (mp_message_init(&message, "notifications/initialized", NULL, true) == NULL)
         err = mp_call_notify(talk->given->transport, mp_message_span(&message), &message.envelope,
-                             talk->ret_failure);
+                             &talk->given->limits, talk->ret_failure);
     mp_message_done(&message);
     talk->err = err;
     return err == MCPUMP_OK;
@@ -260,8 +260,10 @@ static enum step initialize(struct talk *talk)
     struct question *question = &talk->initialize;
     enum step next = STEP_FAILED;
     bool had_probe = talk->probe.is_asked || talk->has_answered_probe;
-    if (!make_initialize(talk))
+    if (!make_initialize(talk)) {
+        drop(talk, &talk->probe);
         return fail_by_memory(talk, question, MCPUMP_PHASE_HANDSHAKE);
+    }
 
     mp_deadline put_off = patience(talk);
     mp_deadline deadline = mp_deadline_earlier(talk->given->limits.deadline, put_off);

@@ -102,6 +102,7 @@ const char *mp_message_add_metadata(struct mp_message *message, const struct mp_
     mp_buffer_done(&members);
     if (failed || why != NULL || text.size == 0) {
         mp_buffer_done(&text);
+        message->text.failed = failed;
         return failed ? no_memory : why;
     }
     mp_buffer_done(&message->text);

@@ -164,7 +164,7 @@ mcpump_err mcpump_server_notify(mcpump_server *server, const char *method, const
     err = why != NULL
               ? refuse_message(server, &message, MCPUMP_PHASE_NOTIFY, method, why, ret_failure)
               : mp_call_notify(server->transport, mp_message_span(&message), &message.envelope,
-                               ret_failure);
+                               &limits, ret_failure);
     mp_message_done(&message);
     return err;
 }

@@ -38,7 +38,7 @@ struct mcpump_server {
     uint64_t attempts;                  /* to connect, that have ended */
     mcpump_err last_err;                /* of the last attempt */
     mcpump_failure *last_failure;
-    bool last_was_personal; /* it ended by the deadline or the run of the call that made it */
+    bool last_was_personal; /* by an interrupt, or the deadline or run of the call that made it */
     struct mp_joiner *joiners;
 };
 

@@ -105,7 +105,8 @@ static bool was_seen(const struct listing *listing, struct mp_span cursor)
     return false;
 }
 
-/* Remembers the cursor of the next page; false: there is none, or we have been there. */
+/* Remembers the cursor of the next page; false: there is none, or we have been there, or no memory.
+ */
 static bool go_on(struct listing *listing, struct mp_span result)
 {
     struct mp_span cursor;
@@ -117,7 +118,7 @@ static bool go_on(struct listing *listing, struct mp_span result)
     mp_buffer_add_text(&listing->seen, "\n");
     mp_buffer_done(&listing->cursor);
     mp_buffer_add(&listing->cursor, cursor.bytes, cursor.size);
-    return true;
+    return !listing->seen.failed && !listing->cursor.failed;
 }
 
 static void done_buffer(void *buffer)

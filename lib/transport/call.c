@@ -62,18 +62,19 @@ bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *
     mcpump_call_options whole = MCPUMP_CALL_OPTIONS_INIT;
     if (options != NULL && !mp_options_import(&whole, sizeof(whole), options))
         return false;
+    limits->started_ns = mp_now_ns(); /* before the deadline, so that no timeout seems early */
     limits->deadline = mp_transport_deadline(transport, whole.timeout_ms);
+    limits->latch_count = mp_latch_count(&transport->latch);
     limits->run = whole.run != NULL ? whole.run : mcpump_run_current();
     limits->cancel_reason = whole.cancel_reason;
     return true;
 }
 
-mcpump_err mp_call_stopped(const mcpump_transport *transport, uint64_t latch_count,
-                           const mcpump_run *run)
+mcpump_err mp_call_stopped(const mcpump_transport *transport, const struct mp_call_limits *limits)
 {
-    if (mp_latch_hits(&transport->latch, latch_count))
+    if (mp_latch_hits(&transport->latch, limits->latch_count))
         return MCPUMP_ERR_INTERRUPTED;
-    return mp_run_is_cancelled(run) ? MCPUMP_ERR_CANCELLED : MCPUMP_OK;
+    return mp_run_is_cancelled(limits->run) ? MCPUMP_ERR_CANCELLED : MCPUMP_OK;
 }
 
 /* -- begin */
@@ -128,18 +129,18 @@ static mcpump_err send_request(struct mp_call *call)
     if (call->frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
     /* What the reader swept the table for before we stood in it. */
-    mcpump_err err = mp_call_stopped(transport, entry->latch_count, entry->run);
+    mcpump_err err = mp_call_stopped(transport, &call->plan.limits);
     return err == MCPUMP_OK ? send_frame(transport, call->frame, true) : err;
 }
 
 /* Joins the run first, then registers, then looks at latch and run once more. */
-static mcpump_err register_call(struct mp_call *call, uint64_t latch_count)
+static mcpump_err register_call(struct mp_call *call)
 {
     mcpump_transport *transport = call->transport;
     const struct mp_call_plan *plan = &call->plan;
     struct mp_registration registration = {
         .caller_id = plan->envelope->id,
-        .latch_count = latch_count,
+        .latch_count = plan->limits.latch_count,
         .run = plan->limits.run,
         .waiter = plan->beside != NULL ? plan->beside->entry->waiter : NULL,
     };
@@ -154,15 +155,15 @@ static mcpump_err register_call(struct mp_call *call, uint64_t latch_count)
 void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
                    const struct mp_call_plan *plan)
 {
-    *call = (struct mp_call){.transport = transport, .plan = *plan, .started_ns = mp_now_ns()};
+    *call = (struct mp_call){.transport = transport, .plan = *plan};
+    call->started_ns = plan->limits.started_ns != 0 ? plan->limits.started_ns : mp_now_ns();
     if (mp_transport_is_elsewhere(transport)) {
         call->err = MCPUMP_ERR_FORKED;
         return;
     }
-    uint64_t latch_count = mp_latch_count(&transport->latch);
-    call->err = mp_call_stopped(transport, latch_count, plan->limits.run);
+    call->err = mp_call_stopped(transport, &plan->limits);
     if (call->err == MCPUMP_OK)
-        call->err = register_call(call, latch_count);
+        call->err = register_call(call);
     if (call->err != MCPUMP_OK)
         return;
     mcpump_err err = send_request(call);
@@ -273,12 +274,12 @@ mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *
     return mp_call_finish(&call, phase, ret_reply, ret_failure);
 }
 
-static mcpump_err send_notification(mcpump_transport *transport, struct mp_span notification)
+static mcpump_err send_notification(mcpump_transport *transport, struct mp_span notification,
+                                    const struct mp_call_limits *limits)
 {
     if (mp_transport_is_elsewhere(transport))
         return MCPUMP_ERR_FORKED;
-    mcpump_err stopped =
-        mp_call_stopped(transport, mp_latch_count(&transport->latch), mcpump_run_current());
+    mcpump_err stopped = mp_call_stopped(transport, limits);
     if (stopped != MCPUMP_OK)
         return stopped;
     const struct mp_span nothing = {NULL, 0};
@@ -294,9 +295,10 @@ static mcpump_err send_notification(mcpump_transport *transport, struct mp_span 
 }
 
 mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notification,
-                          const struct mp_envelope *envelope, mcpump_failure **ret_failure)
+                          const struct mp_envelope *envelope, const struct mp_call_limits *limits,
+                          mcpump_failure **ret_failure)
 {
-    struct mp_failure_facts facts = {.err = send_notification(transport, notification),
+    struct mp_failure_facts facts = {.err = send_notification(transport, notification, limits),
                                      .phase = MCPUMP_PHASE_NOTIFY};
     if (facts.err == MCPUMP_OK) {
         mp_count(&transport->counters.notifications_sent, 1);
@@ -319,9 +321,16 @@ static mcpump_err refuse(mcpump_transport *transport, const char *why, mcpump_ph
     return mp_fail(ret_failure, &facts, NULL);
 }
 
-static const char *complaint(const struct mp_envelope *envelope)
+/* Why the caller's text is no message of this kind, or NULL. What a peer may write is looked at
+ * more mildly than what we do. */
+static const char *complaint(const struct mp_envelope *envelope, enum mp_kind kind)
 {
-    return envelope->why != NULL ? envelope->why : "the message is of another kind";
+    if (envelope->kind == MP_KIND_JUNK)
+        return envelope->why;
+    if (envelope->kind != kind)
+        return "the message is of another kind";
+    bool is_null = envelope->params.bytes != NULL && *envelope->params.bytes == 'n';
+    return is_null ? "params is null" : NULL;
 }
 
 mcpump_err mcpump_transport_send_request(mcpump_transport *transport, const char *request,
@@ -337,8 +346,9 @@ mcpump_err mcpump_transport_send_request(mcpump_transport *transport, const char
         return MCPUMP_ERR_INVALID_ARGUMENT;
 
     mp_envelope_scan(plan.request, &envelope);
-    if (envelope.kind != MP_KIND_REQUEST)
-        return refuse(transport, complaint(&envelope), MCPUMP_PHASE_REQUEST, ret_failure);
+    const char *why = complaint(&envelope, MP_KIND_REQUEST);
+    if (why != NULL)
+        return refuse(transport, why, MCPUMP_PHASE_REQUEST, ret_failure);
     return mp_call_make(transport, &plan, MCPUMP_PHASE_REQUEST, ret_reply, ret_failure);
 }
 
@@ -349,10 +359,13 @@ mcpump_err mcpump_transport_notify(mcpump_transport *transport, const char *noti
         *ret_failure = NULL;
     if (transport == NULL || notification == NULL)
         return MCPUMP_ERR_INVALID_ARGUMENT;
+    struct mp_call_limits limits;
+    mp_call_limits_init(&limits, transport, NULL);
     struct mp_envelope envelope;
     struct mp_span text = {notification, size};
     mp_envelope_scan(text, &envelope);
-    if (envelope.kind != MP_KIND_NOTIFICATION)
-        return refuse(transport, complaint(&envelope), MCPUMP_PHASE_NOTIFY, ret_failure);
-    return mp_call_notify(transport, text, &envelope, ret_failure);
+    const char *why = complaint(&envelope, MP_KIND_NOTIFICATION);
+    if (why != NULL)
+        return refuse(transport, why, MCPUMP_PHASE_NOTIFY, ret_failure);
+    return mp_call_notify(transport, text, &envelope, &limits, ret_failure);
 }

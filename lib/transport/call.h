@@ -9,22 +9,23 @@
 #include "transport/transport.h"
 #include "wire/envelope.h"
 
-/* What may end a call early, from its options. */
+/* What may end a call early, from its options and from its start. */
 struct mp_call_limits {
     mp_deadline deadline;
+    int64_t started_ns;        /* 0: when the call begins */
+    uint64_t latch_count;      /* of the latch at the start: what is set later stops the call */
     mcpump_run *run;           /* NULL: none */
     const char *cancel_reason; /* NULL: the neutral text */
 };
 
-/* With the transport's default timeout and the run of this thread where the options (may be NULL)
- * say nothing. False: they are not valid. */
+/* Starts a call: with the transport's default timeout and the run of this thread where the options
+ * (may be NULL) say nothing. False: they are not valid. */
 bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *transport,
                          const mcpump_call_options *options);
 
-/* INTERRUPTED or CANCELLED when a call that took this count of the latch at its start has to stop,
- * else OK. */
-mcpump_err mp_call_stopped(const mcpump_transport *transport, uint64_t latch_count,
-                           const mcpump_run *run);
+/* INTERRUPTED or CANCELLED when a call under these limits has to stop, else OK; the deadline is not
+ * looked at. */
+mcpump_err mp_call_stopped(const mcpump_transport *transport, const struct mp_call_limits *limits);
 
 struct mp_call_plan {
     struct mp_span request;             /* borrowed until finish */
@@ -66,8 +67,10 @@ mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply
 mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *plan,
                         mcpump_phase phase, mcpump_reply **ret_reply, mcpump_failure **ret_failure);
 
-/* Sends a notification, scanned into `envelope`. */
+/* Sends a notification, scanned into `envelope`. It waits for nothing; the limits may stop it
+ * before. */
 mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notification,
-                          const struct mp_envelope *envelope, mcpump_failure **ret_failure);
+                          const struct mp_envelope *envelope, const struct mp_call_limits *limits,
+                          mcpump_failure **ret_failure);
 
 #endif

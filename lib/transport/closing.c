@@ -101,24 +101,37 @@ static void make_running(void)
     running.first = NULL;
 }
 
+/* Any that shutdown has told to close; those that were opened since then are no concern of it. */
+static mcpump_transport *first_shut_locked(void) MP_REQUIRES(&running.lock)
+{
+    mcpump_transport *each = running.first;
+    while (each != NULL && !each->is_shut)
+        each = each->next_running;
+    return each;
+}
+
 /* Woken by the readers, each when its process is gone. False: the deadline was first. */
-static bool wait_until_empty_locked(mp_deadline deadline) MP_REQUIRES(&running.lock)
+static bool wait_until_gone_locked(mp_deadline deadline) MP_REQUIRES(&running.lock)
 {
     bool in_time = true;
-    while (running.first != NULL && in_time)
+    while (first_shut_locked() != NULL && in_time)
         in_time = mp_cond_wait(&running.changed, &running.lock, deadline);
-    return running.first == NULL;
+    return first_shut_locked() == NULL;
 }
 
 static void close_all_locked(void) MP_REQUIRES(&running.lock)
 {
-    for (mcpump_transport *each = running.first; each != NULL; each = each->next_running)
+    for (mcpump_transport *each = running.first; each != NULL; each = each->next_running) {
+        each->is_shut = true;
         mp_transport_fault(each, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
+    }
 }
 
 static void escalate_all_locked(void) MP_REQUIRES(&running.lock)
 {
     for (mcpump_transport *each = running.first; each != NULL; each = each->next_running) {
+        if (!each->is_shut)
+            continue;
         atomic_store(&each->escalate, true);
         mp_bell_ring(&each->bell);
     }
@@ -128,6 +141,7 @@ void mp_running_add(mcpump_transport *transport)
 {
     mp_once_here(&running_made, make_running);
     mp_mutex_lock(&running.lock);
+    transport->is_shut = false;
     transport->next_running = running.first;
     transport->previous_running = NULL;
     if (running.first != NULL)
@@ -153,10 +167,10 @@ mcpump_err mcpump_shutdown(int64_t timeout_ms)
     mp_once_here(&running_made, make_running);
     mp_mutex_lock(&running.lock);
     close_all_locked();
-    bool all_gone = wait_until_empty_locked(deadline);
+    bool all_gone = wait_until_gone_locked(deadline);
     if (!all_gone) {
         escalate_all_locked();
-        wait_until_empty_locked(MP_NEVER); /* each ladder is bounded once it has killed */
+        wait_until_gone_locked(MP_NEVER); /* each ladder is bounded once it has killed */
     }
     mp_mutex_unlock(&running.lock);
     return all_gone ? MCPUMP_OK : MCPUMP_ERR_TIMEOUT;

@@ -3,8 +3,9 @@
  * How a connection ends, in the reader thread, whatever the cause: find the cause, let stderr
  * settle, fail the calls, climb the stop ladder, reap, let the other threads go.
  */
+#include <errno.h>
 #include <poll.h>
-#include <stdio.h>
+#include <unistd.h>
 
 #include "base/fd.h"
 #include "process/ladder.h"
@@ -16,6 +17,8 @@
 #define SETTLE_MS 100
 /* No event tells that a process group has become empty: it is looked at so often. */
 #define GROUP_LOOK_MS 10
+
+#define DISCARD_BYTES (16 * 1024)
 
 static mcpump_cause judge_locked(const mcpump_transport *transport) MP_REQUIRES(&transport->lock)
 {
@@ -29,7 +32,7 @@ static mcpump_cause judge_locked(const mcpump_transport *transport) MP_REQUIRES(
 }
 
 /* A failed write and the end of stdout are mostly how an exit shows first: the exit is the cause.
- */
+ * How the server ends later, on our stop ladder, is no part of the verdict. */
 static struct mp_verdict find_verdict(mcpump_transport *transport)
 {
     struct mp_verdict *verdict = &transport->verdict;
@@ -69,9 +72,16 @@ static void act(mcpump_transport *transport, enum mp_ladder_action action)
     }
 }
 
-/* Sleeps until the server ends (then its guard), the server writes (that is thrown away: a server
- * blocked on its last output must not be killed for it), the bell rings (escalation), or the
- * deadline. */
+/* Throws away what the server writes: one blocked on its last output must not be killed for it. */
+static void discard_stdout(mcpump_transport *transport)
+{
+    char bytes[DISCARD_BYTES];
+    ssize_t n = read(transport->stdout_fd, bytes, sizeof(bytes));
+    transport->reader.at_end = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/* Sleeps until the server ends (then its guard), the server writes, the bell rings (escalation), or
+ * the deadline. */
 static void wait_on_ladder(mcpump_transport *transport, mp_deadline until)
 {
     struct pollfd fds[3] = {
@@ -85,29 +95,29 @@ static void wait_on_ladder(mcpump_transport *transport, mp_deadline until)
     if (fds[0].revents != 0)
         mp_bell_hear(&transport->bell);
     if (fds[1].revents != 0)
-        mp_reader_discard(transport);
+        discard_stdout(transport);
 }
 
-static bool is_gone(mcpump_transport *transport)
+/* A first interrupt stops calls and leaves the server its graces; a second one is impatience, as a
+ * second close is. */
+static bool has_to_hurry(const mcpump_transport *transport, uint64_t latch_count)
 {
-    bool gone = mp_process_is_gone(&transport->process);
-    mp_mutex_lock(&transport->lock);
-    transport->verdict.exit = transport->process.exit;
-    mp_mutex_unlock(&transport->lock);
-    return gone;
+    return atomic_load(&transport->escalate) ||
+           mp_latch_count(&transport->latch) - latch_count >= 2;
 }
 
 static void climb(mcpump_transport *transport)
 {
     struct mp_ladder ladder;
+    uint64_t latch_count = mp_latch_count(&transport->latch);
     mp_ladder_init(&ladder, transport->options.stdin_grace_ms, transport->options.term_grace_ms);
     do {
-        if (atomic_load(&transport->escalate))
+        if (has_to_hurry(transport, latch_count))
             mp_ladder_escalate(&ladder);
         enum mp_ladder_action action;
         while ((action = mp_ladder_step(&ladder, mp_now_ns())) != MP_LADDER_ACTIONS)
             act(transport, action);
-        if (is_gone(transport))
+        if (mp_process_is_gone(&transport->process))
             return;
         wait_on_ladder(transport, ladder.until);
     } while (!mp_ladder_is_over(&ladder, mp_now_ns()));

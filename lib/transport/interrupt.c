@@ -131,13 +131,20 @@ void mp_interrupt_leave_all(mcpump_transport *transport)
     mp_board_leave(&all, transport);
 }
 
-/* Before the first transport the board is all zero, which is empty. */
+/* Before the first transport of this process there is nothing to visit: the board is being made, or
+ * it is the parent's, whose visits are not over in a forked child. */
+static void visit_all(void (*fn)(void *transport))
+{
+    if (mp_once_was_here(&all_made))
+        mp_board_visit(&all, fn);
+}
+
 void mcpump_interrupt_all(void)
 {
-    mp_board_visit(&all, interrupt);
+    visit_all(interrupt);
 }
 
 void mcpump_clear_interrupt_all(void)
 {
-    mp_board_visit(&all, clear);
+    visit_all(clear);
 }

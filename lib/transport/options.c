@@ -71,7 +71,8 @@ static char **copy_list(struct mp_options_check *check, const char *const *list)
     while (list != NULL && list[count] != NULL)
         count++;
     char **copy = no_memory_if_null(check, calloc(count + 1, sizeof(char *)));
-    for (size_t i = 0; copy != NULL && i < count; i++)
+    /* What comes behind a gap would not be freed. */
+    for (size_t i = 0; copy != NULL && i < count && check->err == MCPUMP_OK; i++)
         copy[i] = copy_text(check, list[i]);
     return copy;
 }
@@ -83,9 +84,9 @@ static mcpump_secret_variable *copy_secrets(struct mp_options_check *check,
     while (given != NULL && given[count].name != NULL)
         count++;
     mcpump_secret_variable *copy = no_memory_if_null(check, calloc(count + 1, sizeof(*copy)));
-    for (size_t i = 0; copy != NULL && i < count; i++) {
+    for (size_t i = 0; copy != NULL && i < count && check->err == MCPUMP_OK; i++) {
         copy[i].name = copy_text(check, given[i].name);
-        if (given[i].value != NULL)
+        if (copy[i].name != NULL && given[i].value != NULL)
             copy[i].value =
                 no_memory_if_null(check, mcpump_secret_new(mp_secret_text(given[i].value)));
     }

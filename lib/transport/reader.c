@@ -22,6 +22,12 @@
 
 /* -- dispatch: one message */
 
+/* How much of a peer's text a log line shows, for "%.*s". */
+static int shown(struct mp_span text)
+{
+    return (int)(text.size < 200 ? text.size : 200);
+}
+
 static void drop_stray(mcpump_transport *transport, enum mp_stray stray, struct mp_span id)
 {
     _Atomic uint64_t *counters[] = {
@@ -33,7 +39,7 @@ static void drop_stray(mcpump_transport *transport, enum mp_stray stray, struct 
         [MP_STRAY_LATE] = "late", [MP_STRAY_DUPLICATE] = "duplicate", [MP_STRAY_UNKNOWN] = "stray"};
     mp_count(counters[stray], 1);
     mp_logf(&transport->log, MCPUMP_LOG_DEBUG, "dropped a %s reply, id %.*s", words[stray],
-            (int)(id.size < 64 ? id.size : 64), id.size > 0 ? id.bytes : "");
+            shown(id), id.size > 0 ? id.bytes : "");
 }
 
 static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
@@ -42,6 +48,9 @@ static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
     uint64_t id;
     enum mp_stray stray = MP_STRAY_UNKNOWN;
     struct mp_entry *entry = NULL;
+    if (envelope->id.bytes == NULL)
+        mp_logf(&transport->log, MCPUMP_LOG_WARNING, "the server reports an error: %.*s",
+                shown(envelope->value), envelope->value.bytes);
     if (mp_message_id_parse(envelope->id, &id))
         entry = mp_pending_take(&transport->pending, id, &stray);
     if (entry == NULL) {
@@ -60,8 +69,7 @@ static void dispatch_request(mcpump_transport *transport, const struct mp_envelo
     mp_count(&transport->counters.server_requests, 1);
     if (atomic_load_explicit(&transport->ignores_requests, memory_order_relaxed)) {
         mp_logf(&transport->log, MCPUMP_LOG_WARNING, "ignored a request of the server: %.*s",
-                (int)(envelope->method.size < 64 ? envelope->method.size : 64),
-                envelope->method.bytes);
+                shown(envelope->method), envelope->method.bytes);
         return;
     }
     struct mp_buffer answer = MP_BUFFER_INIT;
@@ -213,14 +221,6 @@ static void read_stdout(mcpump_transport *transport)
     mp_count(&transport->counters.bytes_read, (uint64_t)n);
     mp_framer_filled(&reader->framer, (size_t)n);
     dispatch_lines(transport);
-}
-
-bool mp_reader_discard(mcpump_transport *transport)
-{
-    char bytes[READ_BYTES / 4];
-    ssize_t n = read(transport->stdout_fd, bytes, sizeof(bytes));
-    transport->reader.at_end = n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
-    return !transport->reader.at_end;
 }
 
 /* Heard the bell: an interrupt, or a run that was cancelled. */

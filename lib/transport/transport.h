@@ -84,6 +84,7 @@ struct mcpump_transport {
 
     /* -- protected by the lock of the list of running transports, in closing.c */
     mcpump_transport *previous_running, *next_running;
+    bool is_shut; /* mcpump_shutdown closes it, and waits for its end */
 
     struct mp_mutex lock;
     struct mp_cond changed; /* opening, closing */
@@ -119,9 +120,6 @@ void mp_reader_main(void *transport);
 
 /* Fails all calls, climbs the stop ladder, reaps. Reader thread. */
 void mp_ending_run(mcpump_transport *transport);
-
-/* One read of stdout, the bytes thrown away; false at its end. For the ladder. */
-bool mp_reader_discard(mcpump_transport *transport);
 
 /* Lets mcpump_interrupt_all reach it, and no more. False: no memory. */
 bool mp_interrupt_join_all(mcpump_transport *transport);

@@ -93,6 +93,23 @@ static const char *set_era(struct cli_options *options, void *field, const char 
     return "expected auto, legacy or modern";
 }
 
+static const char *set_orphans(struct cli_options *options, void *field, const char *value)
+{
+    static const char *const names[] = {
+        [MCPUMP_ORPHANS_NONE] = "none",
+        [MCPUMP_ORPHANS_LEADER] = "leader",
+        [MCPUMP_ORPHANS_TREE] = "tree",
+    };
+    (void)field;
+    for (size_t i = MCPUMP_ORPHANS_NONE; i < sizeof(names) / sizeof(*names); i++) {
+        if (strcmp(value, names[i]) == 0) {
+            options->server.transport.orphans = (mcpump_orphans)i;
+            return NULL;
+        }
+    }
+    return "expected none, leader or tree";
+}
+
 /* Nothing but the NAME may ever be shown, and without a "=" nobody knows where it ends. */
 static const char *add_env(struct cli_options *options, void *field, const char *value)
 {
@@ -163,6 +180,8 @@ const struct cli_option cli_options_table[] = {
      "lines in a row that are no messages (10)"},
     {"stderr", 0, "inherit|discard|FILE", CLI_ANY, set_stderr, AT(stderr_file), false,
      "where the server's stderr goes (inherit)"},
+    {"orphans", 0, "none|leader|tree", CLI_ANY, set_orphans, 0, false,
+     "what is ended if we are killed (leader)"},
     {"verbose", 'v', NULL, CLI_ANY, add_verbosity, 0, false,
      "tell on stderr what happens; -vv for more"},
     {"help", 'h', NULL, CLI_ANY, set_flag, AT(help), false, "print this help"},
