@@ -56,6 +56,7 @@ static const struct {
     {{"tools", "--connect-timeout", "soon", SERVER}, "--connect-timeout soon: expected"},
     {{"tools", "--probe-timeout", "none", SERVER}, "--probe-timeout none: expected"},
     {{"tools", "--era", "stone", SERVER}, "--era stone: expected auto, legacy or modern"},
+    {{"tools", "--orphans", "all", SERVER}, "--orphans all: expected none, leader or tree"},
     {{"tools", "--output", "xml", SERVER}, "--output xml: expected text or json"},
     {{"tools", "--max-message-bytes", "0", SERVER}, "--max-message-bytes 0: expected"},
     {{"tools", "--max-message-bytes", "-1", SERVER}, "--max-message-bytes -1: expected"},
@@ -102,6 +103,8 @@ static const char *const accepted_rows[][4] = {
     {"--max-junk-lines", "0"},
     {"--name", "[a]\nb"},
     {"-v", "--stderr", "discard"},
+    {"--orphans", "none"},
+    {"--orphans=leader"},
     {"-vv", "--verbose"},
 };
 
