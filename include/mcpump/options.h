@@ -36,7 +36,8 @@ typedef enum mcpump_stderr_sink {
  */
 typedef void (*mcpump_stderr_fn)(void *user, const char *line, size_t size);
 
-/** What becomes of a server when this process dies, by SIGKILL too. Its stdin ends in any case. */
+/** What becomes of a server when this process dies, by SIGKILL too. Its stdin ends in any case. A
+ * process that runs another program in its place (exec) counts as dead. */
 typedef enum mcpump_orphans {
     MCPUMP_ORPHANS_DEFAULT = 0, /**< MCPUMP_ORPHANS_LEADER. */
     MCPUMP_ORPHANS_NONE = 1,    /**< Nothing more. */

@@ -175,7 +175,7 @@ static struct mp_spawn_error plan_guard(struct spawn *spawn, const struct mp_spa
         return error_at(MCPUMP_STAGE_GUARD, request->guard != NULL ? errno : ENOENT);
     int err = mp_guard_fds_init(&spawn->guard);
     if (err != 0)
-        return error_at(MCPUMP_STAGE_PIPES, err);
+        return error_at(MCPUMP_STAGE_GUARD, err);
     char *pid = spawn->guard_numbers, *stdin_grace = pid + MP_PID_TEXT_BYTES,
          *term_grace = stdin_grace + GRACE_BYTES;
     snprintf(stdin_grace, GRACE_BYTES, "%" PRId64, request->stdin_grace_ms);

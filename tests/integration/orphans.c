@@ -51,7 +51,11 @@ static const struct kind {
      .switches = {"--ignore-eof", "--ignore-term"},
      .closed = ALL_GONE,
      .killed = {GONE, LEFT, GONE, GONE}},
-    {.name = "stopped", .is_stopped = true, .closed = ALL_GONE, .killed = {GONE, LEFT, GONE, GONE}},
+    /* Without a parent in its session the kernel wakes it with SIGHUP. */
+    {.name = "stopped",
+     .is_stopped = true,
+     .closed = ALL_GONE,
+     .killed = {GONE, EITHER, GONE, GONE}},
     {.name = "launcher and server",
      .switches = {"--launcher", "--ignore-eof"},
      .closed = ALL_GONE,

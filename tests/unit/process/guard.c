@@ -420,12 +420,15 @@ static _Noreturn void run_host(int report_fd, mcpump_orphans orphans, const char
     if (mp_spawn(&request, &spawned, &error) != 0)
         _exit(1);
     struct host_report report = {spawned.pid, only_child(), 0};
-    if (has_keeper)
+    if (has_keeper) {
         report.keeper = fork();
-    if (!has_keeper || report.keeper > 0) {
-        if (write(report_fd, &report, sizeof(report)) < 0)
-            _exit(1);
+        if (report.keeper == 0)
+            alarm(120);
+        while (report.keeper == 0)
+            pause();
     }
+    if (write(report_fd, &report, sizeof(report)) < 0)
+        _exit(1);
     for (;;) {
         char byte;
         if (poll(&(struct pollfd){spawned.stdout_fd, POLLIN, 0}, 1, -1) < 0 ||
