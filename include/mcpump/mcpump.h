@@ -37,8 +37,10 @@
  *
  * Fork
  *
- *   A host that forks and goes on without exec must not use the objects in the child: their threads
- *   are not there.
+ *   In a child that a host forks and that goes on without exec, objects of the parent answer
+ * FORKED: their threads are not there. Freeing them closes the child's copies of the descriptors
+ * and leaves the parent's servers alone; until then, or until the child ends, a server does not see
+ * the end of its stdin. The child may make objects of its own.
  *
  * Limits
  *

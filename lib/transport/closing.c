@@ -70,9 +70,20 @@ void mcpump_transport_close(mcpump_transport *transport)
     mp_cond_broadcast(&transport->changed);
 }
 
+/* Whether an open is under way in another thread, which then closes what it opens. */
+static bool tell_opener(mcpump_transport *transport)
+{
+    mp_mutex_lock(&transport->lock);
+    struct mp_opening *opening = &transport->opening;
+    bool is_opening = opening->is_under_way && !opening->is_made;
+    opening->is_unwanted |= is_opening;
+    mp_mutex_unlock(&transport->lock);
+    return is_opening;
+}
+
 void mcpump_transport_close_begin(mcpump_transport *transport)
 {
-    if (mp_transport_is_elsewhere(transport))
+    if (mp_transport_is_elsewhere(transport) || tell_opener(transport))
         return;
     bool is_second = mp_transport_verdict(transport).cause == MCPUMP_CAUSE_CLOSED_BY_HOST;
     if (is_second)

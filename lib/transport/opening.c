@@ -67,6 +67,16 @@ static mcpump_err fail_start(mcpump_transport *transport, const struct mp_spawn_
     return mp_fail(ret_failure, &facts, NULL);
 }
 
+/* The PATH that was searched, as it may be shown. */
+static const char *shown_path(const struct mp_options *options, char *const *environment)
+{
+    const mcpump_secret_variable *each = options->secret_env;
+    while (each->name != NULL && strcmp(each->name, "PATH") != 0)
+        each++;
+    return each->name != NULL ? mcpump_secret_shown(each->value)
+                              : mp_environment_get(environment, "PATH");
+}
+
 static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spawned,
                         mcpump_failure **ret_failure)
 {
@@ -96,9 +106,9 @@ static mcpump_err spawn(mcpump_transport *transport, struct mp_spawned *ret_spaw
     };
     mcpump_err err = MCPUMP_OK;
     if (environment == NULL || mp_spawn(&request, ret_spawned, &error) != 0)
-        err = fail_start(transport, &error,
-                         environment != NULL ? mp_environment_get(environment, "PATH") : NULL,
-                         ret_failure);
+        err =
+            fail_start(transport, &error,
+                       environment != NULL ? shown_path(options, environment) : NULL, ret_failure);
     mp_environment_free(environment);
     return err;
 }
@@ -204,10 +214,13 @@ bool mp_opening_run(mcpump_transport *transport)
     opening->err = err;
     opening->failure = failure;
     opening->is_made = true;
+    bool is_unwanted = opening->is_unwanted;
     if (err == MCPUMP_OK)
         transport->state = MP_TRANSPORT_OPEN;
     mp_mutex_unlock(&transport->lock);
     mp_cond_broadcast(&transport->changed);
+    if (err == MCPUMP_OK && is_unwanted)
+        mp_transport_fault(transport, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
     return err == MCPUMP_OK;
 }
 

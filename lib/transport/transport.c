@@ -157,6 +157,8 @@ const char *mcpump_transport_display_name(const mcpump_transport *transport)
 pid_t mcpump_transport_pid(const mcpump_transport *transport)
 {
     struct mp_mutex *lock = &unconst(transport)->lock;
+    if (mp_transport_is_elsewhere(transport))
+        return -1;
     mp_mutex_lock(lock);
     pid_t pid = transport->process.pid;
     mp_mutex_unlock(lock);
@@ -174,6 +176,11 @@ mcpump_err mcpump_transport_set_working_dir(mcpump_transport *transport, const c
                                      .phase = MCPUMP_PHASE_OPTIONS,
                                      .subject = "cwd",
                                      .detail = directory};
+    if (mp_transport_is_elsewhere(transport)) {
+        facts.err = MCPUMP_ERR_FORKED;
+        facts.detail = NULL;
+        return mp_fail(ret_failure, &facts, NULL);
+    }
     facts.sys_errno = directory != NULL ? mp_options_check_directory(directory) : 0;
     if (facts.sys_errno != 0) {
         facts.err = MCPUMP_ERR_INVALID_ARGUMENT;
@@ -217,10 +224,12 @@ void mcpump_transport_stats(const mcpump_transport *transport, mcpump_stats *ret
         .bytes_read = mp_counted(&counters->bytes_read),
         .stderr_lines = mp_counted(&counters->stderr_lines),
         .stderr_lines_dropped = mp_counted(&counters->stderr_lines_dropped),
-        .stalled_ms = mp_outbox_stalled_ms(&unconst(transport)->writer.outbox),
-        .queued_bytes = mp_outbox_bytes(&unconst(transport)->writer.outbox),
-        .in_flight = mp_pending_count(&unconst(transport)->pending),
     };
+    if (!mp_transport_is_elsewhere(transport)) { /* where nothing is under way, and no lock free */
+        stats.stalled_ms = mp_outbox_stalled_ms(&unconst(transport)->writer.outbox);
+        stats.queued_bytes = mp_outbox_bytes(&unconst(transport)->writer.outbox);
+        stats.in_flight = mp_pending_count(&unconst(transport)->pending);
+    }
     size_t size = stats.size < sizeof(stats) ? stats.size : sizeof(stats);
     memcpy(ret_stats, &stats, size);
 }

@@ -54,6 +54,7 @@ struct mp_verdict {
 /* What an open that is under way has come to. */
 struct mp_opening {
     bool is_under_way; /* some thread is in open: it alone starts and joins threads */
+    bool is_unwanted;  /* a close was begun meanwhile */
     bool is_made;      /* the reader has made what it had to; then: */
     mcpump_err err;
     mcpump_failure *failure; /* owned by the thread in open */

@@ -59,6 +59,47 @@ CHANGE(timeout_negative, o->transport.default_timeout_ms = -2)
 CHANGE(timeout_huge, o->transport.default_timeout_ms = INT64_MAX)
 CHANGE(stdin_grace_negative, o->transport.stdin_grace_ms = -2)
 CHANGE(term_grace_negative, o->transport.term_grace_ms = INT64_MIN)
+CHANGE_LIST(unset_env_with_value, transport.unset_env, "A", "B=hunter2")
+CHANGE_LIST(unset_env_empty, transport.unset_env, "")
+
+static const mcpump_secret_variable without_value[] = {{"TOKEN", NULL}, {NULL, NULL}};
+static const mcpump_secret_variable without_name[] = {{"", NULL}, {NULL, NULL}};
+static const mcpump_secret_variable with_equals[] = {{"A=hunter2", NULL}, {NULL, NULL}};
+CHANGE(secret_without_value, o->transport.secret_env = without_value)
+CHANGE(secret_without_name, o->transport.secret_env = without_name)
+CHANGE(secret_with_equals, o->transport.secret_env = with_equals)
+
+/* Allowed as a command, but not with what the interpreter of such files would take apart. */
+#define BATCH(name, file, ...)                                                                     \
+    static const char *const name##_args[] = {__VA_ARGS__, NULL};                                  \
+    CHANGE(name, o->transport.command = file; o->transport.allow_batch_files = true;               \
+           o->transport.args = name##_args)
+BATCH(batch_quote, "run.bat", "fine", "a\"b")
+BATCH(batch_percent, "run.bat", "%PATH%")
+BATCH(batch_caret, "RUN.Cmd", "a^b")
+BATCH(batch_and, "run.cmd", "a&b")
+BATCH(batch_pipe, "run.cmd", "a|b")
+BATCH(batch_less, "run.cmd", "a<b")
+BATCH(batch_greater, "run.cmd", "a>b")
+BATCH(batch_plain, "run.bat", "fine", "", "a b", "'x'", "$y", ";")
+
+static const mcpump_rlimit no_resource[] = {{0, 1, 1}, {-1, 1, 1}};
+static const mcpump_rlimit soft_above_hard[] = {{0, 2, 1}};
+static const mcpump_rlimit no_limit[] = {{0, UINT64_MAX, UINT64_MAX}, {0, 0, 0}};
+CHANGE(rlimit_resource, o->transport.rlimits = no_resource; o->transport.rlimit_count = 2)
+CHANGE(rlimit_order, o->transport.rlimits = soft_above_hard; o->transport.rlimit_count = 1)
+CHANGE(rlimits_missing, o->transport.rlimit_count = 3)
+CHANGE(rlimits_extreme, o->transport.rlimits = no_limit; o->transport.rlimit_count = 2)
+CHANGE(rlimits_none, o->transport.rlimits = no_resource)
+CHANGE(nice_low, o->transport.nice = -41)
+CHANGE(nice_high, o->transport.nice = 41)
+CHANGE(nice_lowest, o->transport.nice = -40; o->transport.new_session = true)
+CHANGE(nice_highest, o->transport.nice = 40)
+CHANGE(orphans_unknown, o->transport.orphans = (mcpump_orphans)4)
+CHANGE(orphans_negative, o->transport.orphans = (mcpump_orphans)-1)
+CHANGE(policy_unknown, o->transport.queue_policy = (mcpump_queue_policy)2)
+CHANGE(policy_negative, o->transport.queue_policy = (mcpump_queue_policy)-1)
+CHANGE(guard_relative, o->transport.guard_path = "mcpump-guard")
 CHANGE(transport_size_none, o->transport.size = 0)
 CHANGE(transport_size_tiny, o->transport.size = 7)
 
@@ -97,6 +138,28 @@ static const struct refusal {
     {"default_timeout_ms huge", timeout_huge, "default_timeout_ms", "9223372036854775807"},
     {"stdin_grace_ms", stdin_grace_negative, "stdin_grace_ms", "-2"},
     {"term_grace_ms", term_grace_negative, "term_grace_ms", "-9223372036854775808"},
+    {"unset_env with value", unset_env_with_value, "unset_env", "entry 2"},
+    {"unset_env empty", unset_env_empty, "unset_env", "entry 1"},
+    {"secret without value", secret_without_value, "secret_env", "TOKEN"},
+    {"secret without name", secret_without_name, "secret_env", "entry 1"},
+    {"secret with =", secret_with_equals, "secret_env", "entry 1"},
+    {"batch file, quote", batch_quote, "args", "\"a\"b\""},
+    {"batch file, percent", batch_percent, "args", "\"%PATH%\""},
+    {"batch file, caret", batch_caret, "args", "\"a^b\""},
+    {"batch file, ampersand", batch_and, "args", "\"a&b\""},
+    {"batch file, pipe", batch_pipe, "args", "\"a|b\""},
+    {"batch file, less", batch_less, "args", "\"a<b\""},
+    {"batch file, greater", batch_greater, "args", "\"a>b\""},
+    {"rlimit of no resource", rlimit_resource, "rlimits", "entry 2"},
+    {"rlimit with soft above hard", rlimit_order, "rlimits", "entry 1"},
+    {"rlimits missing", rlimits_missing, "rlimits", "3"},
+    {"nice too low", nice_low, "nice", "-41"},
+    {"nice too high", nice_high, "nice", "41"},
+    {"orphans too large", orphans_unknown, "orphans", "4"},
+    {"orphans negative", orphans_negative, "orphans", "-1"},
+    {"queue_policy too large", policy_unknown, "queue_policy", "2"},
+    {"queue_policy negative", policy_negative, "queue_policy", "-1"},
+    {"guard_path relative", guard_relative, "guard_path", "\"mcpump-guard\""},
     {"size 0", transport_size_none, "size", "0"},
     {"size 7", transport_size_tiny, "size", "7"},
 };
@@ -198,6 +261,11 @@ static const struct acceptance {
     {"empty arguments", empty_arguments},
     {"root as cwd", root},
     {".bat within", bat_inside},
+    {"batch file, allowed", batch_plain},
+    {"extreme rlimits", rlimits_extreme},
+    {"rlimits, none of them", rlimits_none},
+    {"lowest niceness", nice_lowest},
+    {"highest niceness", nice_highest},
     {"odd names", odd_names},
 };
 
