@@ -5,9 +5,9 @@
  * the library too: an atomic operation, or what is done under one lock.
  *
  *   caller       lib/transport/call.c: begin, wait, finish; two calls in turn, with the same entry
- *   interrupter  lib/transport/interrupt.c, base/latch.c: set, ring, clear; twice
+ *   interrupter  lib/transport/interrupt.c, base/latch.c: set, ring, clear; up to twice
  *   clearer      clears the latch at any time
- *   canceller    lib/base/run.c, board.c: flag, then a visit of the board
+ *   canceller    lib/base/run.c, board.c: flag, then a visit of the board; or nothing
  *   reader       lib/transport/reader.c, ending.c: hear, then sweep; replies; the end
  *   server       answers, or not, however late
  *   closer       lib/transport/closing.c; only with -DCLOSER
@@ -231,12 +231,15 @@ inline set_latch()
 
 active proctype interrupter()
 {
-    set_latch();
-    bell = true;
-    latch_set = false;
-    set_latch();
-    bell = true;
-    latch_set = false
+    byte rounds;
+    do
+    :: rounds < 2 ->
+        rounds++;
+        set_latch();
+        bell = true;
+        latch_set = false
+    :: true -> break
+    od
 }
 
 active proctype clearer()
@@ -247,7 +250,10 @@ active proctype clearer()
 active proctype canceller()
 {
     bool found;
-    cancelled = true;
+    if
+    :: true -> goto over
+    :: true -> cancelled = true
+    fi;
     visits++;
     found = member;
     if
@@ -256,14 +262,18 @@ active proctype canceller()
         bell = true
     :: else
     fi;
-    visits--
+    visits--;
+over:
+    skip
 }
 
 #ifdef CLOSER
 active proctype closer()
 {
-    closing = true;
-    bell = true
+    if
+    :: true
+    :: true -> closing = true; bell = true
+    fi
 }
 #endif
 
@@ -363,12 +373,12 @@ end_read:
     od
 }
 
+#ifdef LIVENESS
+ltl wakes { [] (MUST_RETURN -> <> !in_flight) }
+#else
 /* Nobody can move: then no call may be waiting that had to return. */
 active proctype observer()
 {
     timeout -> assert(!MUST_RETURN)
 }
-
-#ifdef LIVENESS
-ltl wakes { [] (MUST_RETURN -> <> !in_flight) }
 #endif
