@@ -58,7 +58,8 @@ MCPUMP_API mcpump_err mcpump_server_new(const mcpump_server_options *options,
 /**
  * Starts the process and agrees on a protocol version. Connected already: does nothing. When
  * several threads connect at once, one does it and the others wait for it. Blocks until ready,
- * failed, interrupted, or connect_timeout_ms; after a failure the process is gone.
+ * failed, interrupted, or connect_timeout_ms; after a failure the process is gone, for which the
+ * graces may be waited (a second interrupt cuts them short).
  * Errors: SPAWN, HANDSHAKE, TIMEOUT, INTERRUPTED, CANCELLED, CLOSED, NO_MEMORY.
  * Source: MCP 2026-07-28 versioning; MCP 2025-11-25 lifecycle.
  */
@@ -76,7 +77,8 @@ MCPUMP_API void mcpump_server_free(mcpump_server *server);
  * caller did not set are added. Connects first when the server was never connected or was closed;
  * once a connection is lost, calls fail with CLOSED until mcpump_server_connect. On success
  * *ret_reply is new; an error reply of the server is a success too.
- * Blocks and fails as mcpump_transport_send_request and mcpump_server_connect do.
+ * Blocks and fails as mcpump_transport_send_request and mcpump_server_connect do: a call that has
+ * to connect, and fails at that, stops the process before it returns.
  */
 MCPUMP_API mcpump_err mcpump_server_request(mcpump_server *server, const char *method,
                                             const char *params, const mcpump_call_options *options,
