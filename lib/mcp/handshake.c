@@ -289,6 +289,16 @@ static enum step initialize(struct talk *talk)
 
 /* -- all of it */
 
+/* Closed between two questions, the next one finds nothing open; whoever connects is told the same
+ * as within one. */
+static void call_it_closed(struct talk *talk)
+{
+    if (talk->ret_failure != NULL)
+        mcpump_failure_free(*talk->ret_failure);
+    fail(talk, MCPUMP_ERR_CLOSED, MCPUMP_PHASE_HANDSHAKE,
+         mcpump_cause_text(MCPUMP_CAUSE_CLOSED_BY_HOST));
+}
+
 enum mp_handshake_result mp_handshake_run(const struct mp_handshake *handshake,
                                           const struct mp_revision **ret_revision,
                                           mcpump_err *ret_err, mcpump_failure **ret_failure)
@@ -302,6 +312,8 @@ enum mp_handshake_result mp_handshake_run(const struct mp_handshake *handshake,
         step = step == STEP_PROBE ? probe(&talk) : initialize(&talk);
     if (step == STEP_RESPAWN)
         return MP_HANDSHAKE_RESPAWN;
+    if (step == STEP_FAILED && talk.err == MCPUMP_ERR_NOT_OPEN)
+        call_it_closed(&talk);
     if (step == STEP_FAILED) {
         *ret_err = talk.err;
         return MP_HANDSHAKE_FAILED;
