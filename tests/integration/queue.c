@@ -252,50 +252,13 @@ TIDY_TEST(cancellations_overtake_a_full_queue)
     mcpump_transport_free(transport);
 }
 
-/* Holds the reader at a line of junk until the server has stopped and the queue is full. */
-struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    bool reached, open;
-};
-
-static void wait_at_gate(void *user, mcpump_log_level level, const char *name, const char *message)
-{
-    struct gate *gate = user;
-    (void)level, (void)name;
-    if (strstr(message, "junk") == NULL)
-        return;
-    pthread_mutex_lock(&gate->lock);
-    gate->reached = true;
-    pthread_cond_broadcast(&gate->moved);
-    while (!gate->open)
-        pthread_cond_wait(&gate->moved, &gate->lock);
-    pthread_mutex_unlock(&gate->lock);
-}
-
-static void await_gate(struct gate *gate)
-{
-    pthread_mutex_lock(&gate->lock);
-    while (!gate->reached)
-        pthread_cond_wait(&gate->moved, &gate->lock);
-    pthread_mutex_unlock(&gate->lock);
-}
-
-static void open_gate(struct gate *gate)
-{
-    pthread_mutex_lock(&gate->lock);
-    gate->open = true;
-    pthread_cond_broadcast(&gate->moved);
-    pthread_mutex_unlock(&gate->lock);
-}
-
-static mcpump_transport *open_with_gate(struct gate *gate)
+static mcpump_transport *open_with_gate(struct raw_gate *gate)
 {
     mcpump_transport_options options = raw_options(NO_STRINGS);
     options.queue_policy = MCPUMP_QUEUE_REJECT;
     options.write_queue_bytes = QUEUE;
     options.stdin_grace_ms = options.term_grace_ms = MCPUMP_ZERO;
-    options.log_fn = wait_at_gate;
+    options.log_fn = raw_gate_log;
     options.log_user = gate;
     options.log_level = MCPUMP_LOG_DEBUG;
     return raw_open(&options);
@@ -306,18 +269,18 @@ static mcpump_transport *open_with_gate(struct gate *gate)
 /* In one write: junk, three pings, and the reply to the call. */
 TIDY_TEST(answers_to_pings_overtake_a_full_queue)
 {
-    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
+    struct raw_gate gate = RAW_GATE_INIT;
     mcpump_transport *transport = open_with_gate(&gate);
     struct raw_call asking = {.transport = transport,
                               .method = "test/raw",
                               .params = "{\"text\":\"junk\\n" PING PING PING "\",\"reply\":true}"};
     struct backlog backlog;
     raw_call_start(&asking);
-    await_gate(&gate);
+    raw_gate_await(&gate);
     raw_stop_server(transport);
     fill(&backlog, transport, 3);
     uint64_t queued = raw_stats(transport).queued_bytes;
-    open_gate(&gate);
+    raw_gate_open(&gate);
     raw_call_join(&asking); /* its reply came behind the pings: they were answered */
     cr_expect(raw_call_got(&asking, "{}"), "%s", raw_call_words(&asking));
     raw_call_done(&asking);

@@ -323,3 +323,35 @@ bool raw_lines_hold(struct raw_lines *lines, const char *part)
     pthread_mutex_unlock(&lines->lock);
     return found;
 }
+
+/* -- the gate */
+
+void raw_gate_log(void *user, mcpump_log_level level, const char *name, const char *message)
+{
+    struct raw_gate *gate = user;
+    (void)level, (void)name;
+    if (strstr(message, "junk") == NULL)
+        return;
+    pthread_mutex_lock(&gate->lock);
+    gate->reached = true;
+    pthread_cond_broadcast(&gate->moved);
+    while (!gate->open)
+        pthread_cond_wait(&gate->moved, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void raw_gate_await(struct raw_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    while (!gate->reached)
+        pthread_cond_wait(&gate->moved, &gate->lock);
+    pthread_mutex_unlock(&gate->lock);
+}
+
+void raw_gate_open(struct raw_gate *gate)
+{
+    pthread_mutex_lock(&gate->lock);
+    gate->open = true;
+    pthread_cond_broadcast(&gate->moved);
+    pthread_mutex_unlock(&gate->lock);
+}

@@ -106,4 +106,19 @@ void raw_lines_stderr(void *user, const char *line, size_t size);
 void raw_lines_await(struct raw_lines *lines, const char *part, const char *name);
 bool raw_lines_hold(struct raw_lines *lines, const char *part);
 
+/* Holds the reader thread at a line of junk, until it is opened: for log_fn, with level DEBUG. */
+struct raw_gate {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    bool reached, open;
+};
+#define RAW_GATE_INIT                                                                              \
+    {                                                                                              \
+        PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false                          \
+    }
+
+void raw_gate_log(void *gate, mcpump_log_level level, const char *name, const char *message);
+void raw_gate_await(struct raw_gate *gate); /* until the reader is held */
+void raw_gate_open(struct raw_gate *gate);
+
 #endif

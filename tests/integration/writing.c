@@ -276,51 +276,13 @@ static const char closes_stdin_then_answers[] =
     "echo said >&2\n"
     "exec sleep 100\n";
 
-/* Holds the reader thread at the junk line, so that the answer is in the pipe, unread, when our
- * write fails. */
-struct gate {
-    pthread_mutex_t lock;
-    pthread_cond_t moved;
-    bool reached, open;
-};
-
-static void wait_at_gate(void *user, mcpump_log_level level, const char *name, const char *message)
-{
-    struct gate *gate = user;
-    (void)level, (void)name;
-    if (strstr(message, "junk") == NULL)
-        return;
-    pthread_mutex_lock(&gate->lock);
-    gate->reached = true;
-    pthread_cond_broadcast(&gate->moved);
-    while (!gate->open)
-        pthread_cond_wait(&gate->moved, &gate->lock);
-    pthread_mutex_unlock(&gate->lock);
-}
-
-static void await_gate(struct gate *gate)
-{
-    pthread_mutex_lock(&gate->lock);
-    while (!gate->reached)
-        pthread_cond_wait(&gate->moved, &gate->lock);
-    pthread_mutex_unlock(&gate->lock);
-}
-
-static void open_gate(struct gate *gate)
-{
-    pthread_mutex_lock(&gate->lock);
-    gate->open = true;
-    pthread_cond_broadcast(&gate->moved);
-    pthread_mutex_unlock(&gate->lock);
-}
-
 TIDY_TEST(what_was_said_before_a_failed_write_is_read)
 {
-    struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false, false};
+    struct raw_gate gate = RAW_GATE_INIT;
     struct raw_lines errors;
     raw_lines_init(&errors);
     mcpump_transport_options options = raw_shell(SHELL(closes_stdin_then_answers, ""));
-    options.log_fn = wait_at_gate;
+    options.log_fn = raw_gate_log; /* the answer is in the pipe, unread, when our write fails */
     options.log_user = &gate;
     options.log_level = MCPUMP_LOG_DEBUG;
     options.stderr_sink = MCPUMP_STDERR_CALLBACK;
@@ -331,12 +293,12 @@ TIDY_TEST(what_was_said_before_a_failed_write_is_read)
     struct raw_call first = {.transport = transport, .method = "a"};
     struct raw_call second = {.transport = transport, .method = "b"};
     raw_call_start(&first);
-    await_gate(&gate);
+    raw_gate_await(&gate);
     cr_assert_eq(kill(mcpump_transport_pid(transport), SIGUSR1), 0);
     raw_lines_await(&errors, "said", "the answer");
     raw_call_start(&second);
     raw_await_requests(transport, 2);
-    open_gate(&gate);
+    raw_gate_open(&gate);
     raw_call_join(&first);
     raw_call_join(&second);
 

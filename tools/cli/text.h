@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /*
- * Writes UTF-8 text; control characters (C0, DEL and C1) that are not in `keep` become \uXXXX,
+ * Writes UTF-8 text; control characters (C0, DEL and C1) that are not in `keep` become \u00NN,
  * which also keeps JSON valid. A CR in front of a kept LF is kept too.
  */
 void cli_text_clean(FILE *out, const char *text, size_t size, const char *keep);
