@@ -68,34 +68,20 @@ static bool is_pending(int number)
     return sigismember(&pending, number) == 1;
 }
 
-/* The caller writes itself, and the pipe is broken. With SIG_DFL a signal would end this test. */
-static void write_to_closed_stdin(const char *name)
-{
-    mcpump_transport_options options = raw_options(NO_STRINGS);
-    options.stdin_grace_ms = MCPUMP_ZERO;
-    mcpump_transport *transport = raw_open(&options);
-    raw_expect(transport, name, "test/close-stdin", NULL, "{}");
-    mcpump_failure *failure = raw_fails(transport, name, "test/echo", NULL, MCPUMP_ERR_CLOSED);
-    cr_expect_eq(mcpump_failure_cause(failure), MCPUMP_CAUSE_WRITE_FAILED, "%s: %s", name,
-                 mcpump_failure_message(failure));
-    mcpump_failure_free(failure);
-    mcpump_transport_free(transport);
-}
-
 /* First with SIGPIPE at its default, then blocked with one of the host's that waits. */
 static void expect_no_sigpipe(const char *name)
 {
     sigset_t sigpipe, before = current_mask();
     signal(SIGPIPE, SIG_DFL);
-    write_to_closed_stdin(name);
+    raw_write_to_closed_stdin(name);
     cr_expect_not(is_pending(SIGPIPE), "%s: a signal was left", name);
     sigemptyset(&sigpipe);
     sigaddset(&sigpipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &sigpipe, NULL);
-    write_to_closed_stdin(name);
+    raw_write_to_closed_stdin(name);
     cr_expect_not(is_pending(SIGPIPE), "%s: a signal was left", name);
     raise(SIGPIPE);
-    write_to_closed_stdin(name);
+    raw_write_to_closed_stdin(name);
     cr_expect(is_pending(SIGPIPE), "%s: the host's signal was taken", name);
     cr_expect_eq(sigtimedwait(&sigpipe, NULL, &(struct timespec){0, 0}), SIGPIPE);
     sigset_t after = current_mask();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "raw.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -322,6 +323,22 @@ bool raw_lines_hold(struct raw_lines *lines, const char *part)
     bool found = strstr(lines->text, part) != NULL;
     pthread_mutex_unlock(&lines->lock);
     return found;
+}
+
+void raw_write_to_closed_stdin(const char *name)
+{
+    mcpump_transport_options options = raw_options(NO_STRINGS);
+    options.stdin_grace_ms = MCPUMP_ZERO;
+    mcpump_transport *transport = raw_open(&options);
+    raw_expect(transport, name, "test/close-stdin", NULL, "{}");
+    mcpump_failure *failure = raw_fails(transport, name, "test/echo", NULL, MCPUMP_ERR_CLOSED);
+    cr_expect_eq(mcpump_failure_cause(failure), MCPUMP_CAUSE_WRITE_FAILED, "%s: %s", name,
+                 mcpump_failure_message(failure));
+    cr_expect_eq(mcpump_failure_errno(failure), EPIPE, "%s", name);
+    cr_expect_eq(mcpump_failure_sent(failure), MCPUMP_NOT_SENT, "%s", name);
+    mcpump_failure_free(failure);
+    cr_expect_not(mcpump_transport_is_connected(transport), "%s", name);
+    mcpump_transport_free(transport);
 }
 
 /* -- the gate */

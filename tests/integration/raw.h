@@ -106,6 +106,10 @@ void raw_lines_stderr(void *user, const char *line, size_t size);
 void raw_lines_await(struct raw_lines *lines, const char *part, const char *name);
 bool raw_lines_hold(struct raw_lines *lines, const char *part);
 
+/* A caller's own write to a server that lives and has closed its stdin: the pipe is broken for
+ * certain. The call fails; a SIGPIPE with its default action would end the test. */
+void raw_write_to_closed_stdin(const char *name);
+
 /* Holds the reader thread at a line of junk, until it is opened: for log_fn, with level DEBUG. */
 struct raw_gate {
     pthread_mutex_t lock;

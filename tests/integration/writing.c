@@ -64,23 +64,6 @@ static void kill_while_writing(const char *name)
     free(params);
 }
 
-/* Its stdin is closed, and it lives: the pipe is broken for certain. */
-static void write_to_closed_stdin(const char *name)
-{
-    mcpump_transport_options options = raw_options(NO_STRINGS);
-    options.stdin_grace_ms = MCPUMP_ZERO;
-    mcpump_transport *transport = raw_open(&options);
-    raw_expect(transport, name, "test/close-stdin", NULL, "{}");
-    mcpump_failure *failure = raw_fails(transport, name, "test/echo", NULL, MCPUMP_ERR_CLOSED);
-    cr_expect_eq(mcpump_failure_cause(failure), MCPUMP_CAUSE_WRITE_FAILED, "%s: %s", name,
-                 mcpump_failure_message(failure));
-    cr_expect_eq(mcpump_failure_errno(failure), EPIPE, "%s", name);
-    cr_expect_eq(mcpump_failure_sent(failure), MCPUMP_NOT_SENT, "%s", name);
-    mcpump_failure_free(failure);
-    cr_expect_not(mcpump_transport_is_connected(transport), "%s", name);
-    mcpump_transport_free(transport);
-}
-
 /* With SIG_DFL a signal that reached us would end this test. */
 TIDY_TEST(a_dying_server_leaves_the_hosts_sigpipe_alone)
 {
@@ -98,7 +81,7 @@ TIDY_TEST(a_dying_server_leaves_the_hosts_sigpipe_alone)
         sigaction(SIGPIPE, &given, NULL);
         pthread_sigmask(SIG_SETMASK, NULL, &mask_before);
         kill_while_writing(rows[i].name);
-        write_to_closed_stdin(rows[i].name);
+        raw_write_to_closed_stdin(rows[i].name);
         pthread_sigmask(SIG_SETMASK, NULL, &mask_after);
         sigaction(SIGPIPE, NULL, &after);
         cr_expect(after.sa_handler == rows[i].handler, "%s: another handler", rows[i].name);
