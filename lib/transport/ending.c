@@ -136,10 +136,13 @@ static void report(mcpump_transport *transport, const struct mp_verdict *verdict
 
 void mp_ending_run(mcpump_transport *transport)
 {
+    const struct mp_listener *listener = &transport->listener;
     struct mp_verdict verdict = find_verdict(transport);
     report(transport, &verdict);
     if (verdict.cause != MCPUMP_CAUSE_CLOSED_BY_HOST)
         mp_stderr_pump_settle(&transport->stderr_pump, mp_deadline_after_ms(SETTLE_MS));
+    if (listener->lost != NULL)
+        listener->lost(listener->user);
     fail_calls(transport);
     climb(transport);
     mp_writer_stop(&transport->writer, 0);
@@ -150,5 +153,7 @@ void mp_ending_run(mcpump_transport *transport)
     mp_process_done(&transport->process);
     transport->state = MP_TRANSPORT_ENDED;
     mp_mutex_unlock(&transport->lock);
+    if (listener->gone != NULL)
+        listener->gone(listener->user);
     mp_running_remove(transport);
 }

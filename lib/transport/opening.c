@@ -18,10 +18,15 @@
 
 extern char **environ;
 
-static int open_sink(const struct mp_options *options, struct mp_stderr_sink *ret_sink)
+static int open_sink(const mcpump_transport *transport, struct mp_stderr_sink *ret_sink)
 {
-    struct mp_stderr_sink sink = {options->stderr_sink, -1, options->stderr_fn,
-                                  options->stderr_user};
+    const struct mp_options *options = &transport->options;
+    struct mp_stderr_sink sink = {.kind = options->stderr_sink,
+                                  .fd = -1,
+                                  .fn = options->stderr_fn,
+                                  .user = options->stderr_user,
+                                  .listener_fn = transport->listener.said,
+                                  .listener_user = transport->listener.user};
     if (sink.kind == MCPUMP_STDERR_INHERIT)
         sink.fd = STDERR_FILENO;
     /* Not blocking: a fifo without reader must not hold us. */
@@ -177,7 +182,7 @@ static mcpump_err make(mcpump_transport *transport, mcpump_failure **ret_failure
 {
     struct mp_stderr_sink sink;
     struct mp_spawned spawned;
-    int sink_errno = open_sink(&transport->options, &sink);
+    int sink_errno = open_sink(transport, &sink);
     if (sink_errno != 0) {
         struct mp_failure_facts facts = {.name = transport->options.label,
                                          .err = MCPUMP_ERR_SPAWN,

@@ -64,26 +64,46 @@ static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
     mp_count(&transport->counters.replies, 1);
 }
 
-static void dispatch_request(mcpump_transport *transport, const struct mp_envelope *envelope)
+bool mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer)
 {
+    struct mp_frame *frame = mp_frame_new(answer, true);
+    mcpump_err err = MCPUMP_ERR_NO_MEMORY;
+    if (frame != NULL)
+        err = mp_writer_send(&transport->writer, frame, false);
+    if (err == MCPUMP_OK)
+        return true;
+    mp_frame_free(frame);
+    /* Asks and does not read the answers. */
+    if (err == MCPUMP_ERR_QUEUE_FULL)
+        mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
+    return false;
+}
+
+static void dispatch_request(mcpump_transport *transport, struct mp_span line,
+                             const struct mp_envelope *envelope)
+{
+    const struct mp_listener *listener = &transport->listener;
     mp_count(&transport->counters.server_requests, 1);
     if (atomic_load_explicit(&transport->ignores_requests, memory_order_relaxed)) {
         mp_logf(&transport->log, MCPUMP_LOG_WARNING, "ignored a request of the server: %.*s",
                 shown(envelope->method), envelope->method.bytes);
         return;
     }
+    if (listener->asked != NULL && !mp_envelope_is_method(envelope, "ping") &&
+        listener->asked(listener->user, line, envelope))
+        return;
     struct mp_buffer answer = MP_BUFFER_INIT;
     mp_control_answer(&answer, envelope);
-    struct mp_frame *frame = mp_frame_new(&answer, true);
-    mcpump_err err = MCPUMP_ERR_NO_MEMORY;
-    if (frame != NULL)
-        err = mp_writer_send(&transport->writer, frame, false);
-    if (err == MCPUMP_OK)
-        return;
-    mp_frame_free(frame);
-    /* Asks and does not read the answers. */
-    if (err == MCPUMP_ERR_QUEUE_FULL)
-        mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
+    mp_transport_answer(transport, &answer);
+}
+
+static void dispatch_notification(mcpump_transport *transport, struct mp_span line,
+                                  const struct mp_envelope *envelope)
+{
+    const struct mp_listener *listener = &transport->listener;
+    mp_count(&transport->counters.notifications_read, 1);
+    if (listener->notified != NULL)
+        listener->notified(listener->user, line, envelope);
 }
 
 static void dispatch_junk(mcpump_transport *transport, struct mp_span line, const char *why)
@@ -112,10 +132,10 @@ static void dispatch_message(mcpump_transport *transport, struct mp_span line,
         dispatch_reply(transport, line, envelope);
         break;
     case MP_KIND_REQUEST:
-        dispatch_request(transport, envelope);
+        dispatch_request(transport, line, envelope);
         break;
     case MP_KIND_NOTIFICATION:
-        mp_count(&transport->counters.notifications_read, 1);
+        dispatch_notification(transport, line, envelope);
         break;
     default:
         dispatch_junk(transport, line, envelope->why);

@@ -95,6 +95,8 @@ static void end_line(struct mp_stderr_pump *pump)
         mp_text_clean(pump->line, raw_size, shown + label_size, sizeof(shown) - label_size);
     mp_count(&pump->counters->stderr_lines, 1);
     mp_tail_add(&pump->tail, shown + label_size, size);
+    if (pump->sink.listener_fn != NULL)
+        pump->sink.listener_fn(pump->sink.listener_user, shown, label_size + size);
     hand_over(pump, shown, label_size + size);
     pump->line_size = 0;
 }

@@ -25,6 +25,8 @@ struct mp_stderr_sink {
     int fd; /* of INHERIT (2) and FILE */
     mcpump_stderr_fn fn;
     void *user;
+    mcpump_stderr_fn listener_fn; /* gets each line beside the sink; NULL: none */
+    void *listener_user;
 };
 
 struct mp_stderr_pump {

@@ -22,6 +22,7 @@
 #include "transport/pending.h"
 #include "transport/stderr_pump.h"
 #include "transport/writer.h"
+#include "wire/envelope.h"
 #include "wire/framer.h"
 
 enum mp_transport_state {
@@ -60,11 +61,31 @@ struct mp_opening {
     mcpump_failure *failure; /* owned by the thread in open */
 };
 
+/*
+ * What the rooms below are told. Called without a lock, by a thread of the transport, which must
+ * not be held up; the texts are borrowed until the function returns. Each may be NULL.
+ */
+struct mp_listener {
+    void *user;
+    /* Reader thread: a notification of the server. */
+    void (*notified)(void *user, struct mp_span line, const struct mp_envelope *envelope);
+    /* Reader thread: a request of the server but `ping`. False: it is answered with -32601. */
+    bool (*asked)(void *user, struct mp_span line, const struct mp_envelope *envelope);
+    /* Reader thread: the connection is lost, or being closed; the verdict stands, and from now on
+     * calls fail. */
+    void (*lost)(void *user);
+    /* Reader thread, the last thing it does for a connection: the process is gone. */
+    void (*gone)(void *user);
+    /* Stderr thread: one labelled line. */
+    void (*said)(void *user, const char *line, size_t size);
+};
+
 struct mcpump_transport {
     /* -- immutable after new */
     uint64_t home; /* the process it was made in */
     struct mp_options options;
     struct mp_log log;
+    struct mp_listener listener; /* set between new and the first open */
 
     struct mp_latch latch;
     struct mp_board watchers; /* more bells that an interrupt rings */
@@ -140,6 +161,10 @@ bool mp_transport_is_elsewhere(const mcpump_transport *transport);
  * since then stays set. */
 mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
                              mcpump_failure **ret_failure);
+
+/* Tells the server something of its own accord, ahead of requests: an answer to what it asked.
+ * Takes the text, a whole frame with its LF. False: the connection is lost, or no memory. */
+bool mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer);
 
 /* The default timeout, or that of the options if they have one, as a deadline from now. */
 mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t timeout_ms);
