@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The strict JSON scanner. Every message goes through it, so plain text is skipped eight bytes at a
- * time; nesting is a loop over a stack of bits, one a level.
+ * The strict JSON scanner. Every byte of every message goes through it: what stands in strings by
+ * the vector (body.h), tokens one by one, in functions that the compiler merges into one loop.
+ * Nesting is a stack of bits, one a level.
  */
 #include "wire/scan.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "base/text.h"
-
-#define EACH_BYTE(byte) (UINT64_MAX / 0xFF * (byte))
+#include "wire/body.h"
 
 /* What is open around a value. */
 struct nest {
@@ -20,37 +18,7 @@ struct nest {
     unsigned depth;
 };
 
-static bool is_plain(char c)
-{
-    unsigned char byte = (unsigned char)c;
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
-}
-
-/*
- * Behind the bytes that mean nothing within a string. The top bit of a byte of `marks` says that
- * the byte is not plain. A borrow can set one wrongly, but only above a byte that borrowed and is
- * therefore marked rightly: the lowest mark is always right.
- */
-static const char *skip_plain(const char *at, const char *end)
-{
-    while (end - at >= 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof(word));
-        word = le64toh(word);
-        uint64_t below_space = word - EACH_BYTE(0x20);
-        uint64_t quote = (word ^ EACH_BYTE('"')) - EACH_BYTE(1);
-        uint64_t backslash = (word ^ EACH_BYTE('\\')) - EACH_BYTE(1);
-        uint64_t marks = (word | below_space | quote | backslash) & EACH_BYTE(0x80);
-        if (marks != 0)
-            return at + __builtin_ctzll(marks) / 8;
-        at += 8;
-    }
-    while (at < end && is_plain(*at))
-        at++;
-    return at;
-}
-
-static bool is_digit(const char *at, const char *end)
+static inline bool is_digit(const char *at, const char *end)
 {
     return at < end && *at >= '0' && *at <= '9';
 }
@@ -91,33 +59,41 @@ const char *mp_scan_space(const char *at, const char *end)
     return at;
 }
 
-const char *mp_scan_string(const char *at, const char *end)
+/* The static ones are merged into the loop; those of the header are not, in general. Most messages
+ * have no space between tokens. */
+static inline const char *scan_space(const char *at, const char *end)
+{
+    return at < end && (unsigned char)*at > ' ' ? at : mp_scan_space(at, end);
+}
+
+static inline const char *scan_string(const char *at, const char *end)
 {
     for (;;) {
-        at = skip_plain(at, end);
+        at = mp_body_skip(at, end);
         if (at == end)
             return NULL;
         if (*at == '"')
             return at + 1;
-        size_t size = 0;
-        if (*at == '\\')
-            size = escape_size(at, end);
-        else if ((unsigned char)*at >= 0x80)
-            size = mp_text_utf8_size(at, (size_t)(end - at));
+        size_t size = *at == '\\' ? escape_size(at, end) : 0;
         if (size == 0)
             return NULL;
         at += size;
     }
 }
 
-static const char *skip_digits(const char *at, const char *end)
+const char *mp_scan_string(const char *at, const char *end)
+{
+    return scan_string(at, end);
+}
+
+static inline const char *skip_digits(const char *at, const char *end)
 {
     while (is_digit(at, end))
         at++;
     return at;
 }
 
-const char *mp_scan_number(const char *at, const char *end)
+static inline const char *scan_number(const char *at, const char *end)
 {
     if (at < end && *at == '-')
         at++;
@@ -140,32 +116,37 @@ const char *mp_scan_number(const char *at, const char *end)
     return at;
 }
 
+const char *mp_scan_number(const char *at, const char *end)
+{
+    return scan_number(at, end);
+}
+
 const char *mp_scan_key(const char *at, const char *end, size_t *ret_size)
 {
     if (at == end || *at != '"')
         return NULL;
-    const char *behind = mp_scan_string(at + 1, end);
+    const char *behind = scan_string(at + 1, end);
     if (behind == NULL)
         return NULL;
-    const char *colon = mp_scan_space(behind, end);
+    const char *colon = scan_space(behind, end);
     if (colon == end || *colon != ':')
         return NULL;
     *ret_size = (size_t)(behind - at) - 2;
-    return mp_scan_space(colon + 1, end);
+    return scan_space(colon + 1, end);
 }
 
-static const char *scan_word(const char *at, const char *end, const char *word, size_t size)
+static inline const char *scan_word(const char *at, const char *end, const char *word, size_t size)
 {
     return (size_t)(end - at) >= size && memcmp(at, word, size) == 0 ? at + size : NULL;
 }
 
-static const char *scan_scalar(const char *at, const char *end)
+static inline const char *scan_scalar(const char *at, const char *end)
 {
     if (at == end)
         return NULL;
     switch (*at) {
     case '"':
-        return mp_scan_string(at + 1, end);
+        return scan_string(at + 1, end);
     case 't':
         return scan_word(at, end, "true", 4);
     case 'f':
@@ -173,11 +154,11 @@ static const char *scan_scalar(const char *at, const char *end)
     case 'n':
         return scan_word(at, end, "null", 4);
     default:
-        return mp_scan_number(at, end);
+        return scan_number(at, end);
     }
 }
 
-static void nest_open(struct nest *nest, bool object)
+static inline void nest_open(struct nest *nest, bool object)
 {
     uint64_t bit = (uint64_t)1 << nest->depth % 64;
     uint64_t *word = &nest->objects[nest->depth / 64];
@@ -185,26 +166,26 @@ static void nest_open(struct nest *nest, bool object)
     nest->depth++;
 }
 
-static bool nest_in_object(const struct nest *nest)
+static inline bool nest_in_object(const struct nest *nest)
 {
     unsigned level = nest->depth - 1;
     return (nest->objects[level / 64] >> level % 64 & 1) != 0;
 }
 
-static char nest_closer(const struct nest *nest)
+static inline char nest_closer(const struct nest *nest)
 {
     return nest_in_object(nest) ? '}' : ']';
 }
 
 /* From behind a value: closes what ends there, and steps over the comma before the next one. */
-static const char *scan_after(struct nest *nest, const char *at, const char *end)
+static inline const char *scan_after(struct nest *nest, const char *at, const char *end)
 {
     while (nest->depth > 0) {
-        at = mp_scan_space(at, end);
+        at = scan_space(at, end);
         if (at == end)
             return NULL;
         if (*at == ',')
-            return mp_scan_space(at + 1, end);
+            return scan_space(at + 1, end);
         if (*at != nest_closer(nest))
             return NULL;
         nest->depth--;
@@ -223,7 +204,7 @@ const char *mp_scan_value(const char *at, const char *end, unsigned max_depth)
             if (nest.depth == max_depth)
                 return NULL;
             nest_open(&nest, *at == '{');
-            at = mp_scan_space(at + 1, end);
+            at = scan_space(at + 1, end);
             complete = at < end && *at == nest_closer(&nest);
         } else {
             at = scan_scalar(at, end);
