@@ -82,13 +82,14 @@ static int decode_escape(const char *at, size_t *ret_size)
     return letter != NULL ? meanings[letter - letters] : at[1];
 }
 
-/* Whether a valid string, given without its quotes, decodes to this ASCII text. */
-static bool string_is(struct mp_span raw, const char *text, size_t size)
+static bool is_escaped(struct mp_span raw)
 {
-    if (raw.size <= size)
-        return raw.size == size && memcmp(raw.bytes, text, size) == 0;
-    if (memchr(raw.bytes, '\\', raw.size) == NULL)
-        return false;
+    return memchr(raw.bytes, '\\', raw.size) != NULL;
+}
+
+/* Whether a valid string, given without its quotes, decodes to this ASCII text. */
+static bool decodes_to(struct mp_span raw, const char *text, size_t size)
+{
     const char *at = raw.bytes, *end = raw.bytes + raw.size;
     for (size_t i = 0; i < size; i++) {
         size_t step = 1;
@@ -99,6 +100,13 @@ static bool string_is(struct mp_span raw, const char *text, size_t size)
     return at == end;
 }
 
+static bool string_is(struct mp_span raw, const char *text, size_t size)
+{
+    if (raw.size <= size || !is_escaped(raw))
+        return raw.size == size && memcmp(raw.bytes, text, size) == 0;
+    return decodes_to(raw, text, size);
+}
+
 static struct mp_span without_quotes(struct mp_span string)
 {
     return (struct mp_span){string.bytes + 1, string.size - 2};
@@ -106,8 +114,12 @@ static struct mp_span without_quotes(struct mp_span string)
 
 static enum member find_member(unsigned level, struct mp_span key)
 {
+    bool escaped = is_escaped(key);
     for (unsigned i = 0; i < MEMBERS; i++) {
-        if (names[i].level == level && string_is(key, names[i].text, names[i].size))
+        if (names[i].level != level)
+            continue;
+        if (escaped ? decodes_to(key, names[i].text, names[i].size)
+                    : key.size == names[i].size && memcmp(key.bytes, names[i].text, key.size) == 0)
             return (enum member)i;
     }
     return OTHER;
