@@ -2,20 +2,19 @@
 /*
  * The strict JSON scanner. Every byte of every message goes through it: what stands in strings by
  * the vector (body.h), tokens one by one, in functions that the compiler merges into one loop.
- * Nesting is a stack of bits, one a level.
+ * Nesting is a stack of the brackets that are due.
  */
 #include "wire/scan.h"
 
 #include <assert.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "wire/body.h"
 
 /* What is open around a value. */
 struct nest {
-    uint64_t objects[MP_JSON_MAX_DEPTH / 64]; /* a bit a level: an object, else an array */
     unsigned depth;
+    char closers[MP_JSON_MAX_DEPTH]; /* a brace or a bracket for each level, up to depth */
 };
 
 static inline bool is_digit(const char *at, const char *end)
@@ -160,21 +159,12 @@ static inline const char *scan_scalar(const char *at, const char *end)
 
 static inline void nest_open(struct nest *nest, bool object)
 {
-    uint64_t bit = (uint64_t)1 << nest->depth % 64;
-    uint64_t *word = &nest->objects[nest->depth / 64];
-    *word = object ? *word | bit : *word & ~bit;
-    nest->depth++;
-}
-
-static inline bool nest_in_object(const struct nest *nest)
-{
-    unsigned level = nest->depth - 1;
-    return (nest->objects[level / 64] >> level % 64 & 1) != 0;
+    nest->closers[nest->depth++] = object ? '}' : ']';
 }
 
 static inline char nest_closer(const struct nest *nest)
 {
-    return nest_in_object(nest) ? '}' : ']';
+    return nest->closers[nest->depth - 1];
 }
 
 /* From behind a value: closes what ends there, and steps over the comma before the next one. */
@@ -197,7 +187,8 @@ static inline const char *scan_after(struct nest *nest, const char *at, const ch
 const char *mp_scan_value(const char *at, const char *end, unsigned max_depth)
 {
     assert(max_depth <= MP_JSON_MAX_DEPTH);
-    struct nest nest = {.depth = 0};
+    struct nest nest;
+    nest.depth = 0;
     for (;;) {
         bool complete = true;
         if (at < end && (*at == '{' || *at == '[')) {
@@ -214,7 +205,7 @@ const char *mp_scan_value(const char *at, const char *end, unsigned max_depth)
         if (at == NULL || nest.depth == 0)
             return at;
         size_t key_size;
-        if (nest_in_object(&nest))
+        if (nest_closer(&nest) == '}')
             at = mp_scan_key(at, end, &key_size);
         if (at == NULL)
             return NULL;
