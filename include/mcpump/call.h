@@ -3,6 +3,7 @@
 #ifndef MCPUMP_CALL_H
 #define MCPUMP_CALL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,8 @@ typedef struct mcpump_call_options {
     /** What the server is told when the call is given up. NULL: a fixed neutral text. */
     const char *cancel_reason;
     mcpump_run *run; /**< What the call belongs to. NULL: the run of this thread, if any. */
+    /** Of a server that is down: wait for its next try, instead of failing at once. */
+    bool wait_for_ready;
 } mcpump_call_options;
 
 #define MCPUMP_CALL_OPTIONS_INIT                                                                   \

@@ -29,7 +29,8 @@ MCPUMP_BEGIN_DECLS
     X(SYSTEM, -13, "a system call failed")                                                         \
     X(INVALID_REPLY, -14, "the server's reply is not valid")                                       \
     X(SERVER_ERROR, -15, "the server answered with an error")                                      \
-    X(FORKED, -16, "this process is a fork of the one that made the object")
+    X(FORKED, -16, "this process is a fork of the one that made the object")                       \
+    X(UNAVAILABLE, -17, "the server is down")
 
 typedef enum mcpump_err {
 #define MCPUMP_X(name, number, text) MCPUMP_ERR_##name = number,

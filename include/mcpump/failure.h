@@ -50,6 +50,10 @@ MCPUMP_API mcpump_sent mcpump_failure_sent(const mcpump_failure *failure);
 /** How long the call took, in milliseconds. */
 MCPUMP_API int64_t mcpump_failure_elapsed_ms(const mcpump_failure *failure);
 
+/** With UNAVAILABLE: in how many milliseconds, from when the call failed, the server is tried
+ * again; -1: not by itself. */
+MCPUMP_API int64_t mcpump_failure_retry_after_ms(const mcpump_failure *failure);
+
 /**
  * The last lines that the server wrote to stderr (at most 64 lines, 16 KiB), each ended by LF,
  * control characters neutralised; "" when there are none. Borrowed until the failure is freed.

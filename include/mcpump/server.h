@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A server: a transport that speaks MCP, in both eras. Connecting starts the process, asks it
- * (`server/discover`) whether it is modern, and else makes the `initialize` handshake. Requests are
- * then given as method and params; metadata and ids are added here.
+ * A server: a transport that speaks MCP, in both eras, and that comes back. Connecting starts the
+ * process, asks it (`server/discover`) whether it is modern, and else makes the `initialize`
+ * handshake. Requests are then given as method and params; metadata and ids are added here.
+ *
+ * A server is started by the first call that needs it, or by mcpump_server_start. A connection that
+ * is lost is made anew by itself, after a delay that doubles from one loss to the next and is drawn
+ * at random below that bound. Calls that were in flight fail and are never made twice; new ones
+ * fail at once while the server is down, with its last failure and the time of the next try. After
+ * max_reconnects in a row that did not last, nothing more is tried until a call comes, once the
+ * delay is over, or mcpump_server_start, mcpump_server_connect or mcpump_server_restart.
  *
  * Threads: every function may be called from any thread at any time between new and free, and none
  * from a log or stderr function.
@@ -12,6 +19,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "call.h"
 #include "error.h"
@@ -41,12 +49,59 @@ typedef struct mcpump_server_options {
     int64_t connect_timeout_ms; /**< From the start to ready. 0: 60000; MCPUMP_FOREVER. */
     const char *client_name;    /**< What the server is told. NULL: "mcpump". */
     const char *client_version; /**< NULL: that of the library. */
+
+    int64_t backoff_first_ms; /**< Bound of the delay before the first reconnect. 0: 1000. */
+    int64_t backoff_most_ms;  /**< What the bound doubles up to. 0: 60000. */
+    /** A connection that was ready for so long lets the bound start anew; a handshake alone does
+     * not. 0: 30000. */
+    int64_t stable_ms;
+    int64_t max_reconnects;  /**< In a row, by itself. 0: 5; MCPUMP_ZERO: none. */
+    int64_t idle_timeout_ms; /**< Stop when no call was made for so long. 0: never. */
 } mcpump_server_options;
 
 #define MCPUMP_SERVER_OPTIONS_INIT                                                                 \
     {                                                                                              \
         .size = sizeof(mcpump_server_options), .transport = MCPUMP_TRANSPORT_OPTIONS_INIT          \
     }
+
+/* X(NAME, number, text): where a server is in its life. */
+#define MCPUMP_SERVER_STATES(X)                                                                    \
+    X(IDLE, 0, "idle")             /* not started; a call starts it */                             \
+    X(CONNECTING, 1, "connecting") /* calls wait until it is ready */                              \
+    X(READY, 2, "ready")                                                                           \
+    X(BACKING_OFF, 3, "backing off") /* it is down, and tried again by itself */                   \
+    X(FAILED, 4, "failed")           /* it is down; a call after next_try_ms tries again */        \
+    X(STOPPED, 5, "stopped")         /* by mcpump_server_stop; calls do not start it */
+
+typedef enum mcpump_server_state {
+#define MCPUMP_X(name, number, text) MCPUMP_SERVER_##name = number,
+    MCPUMP_SERVER_STATES(MCPUMP_X)
+#undef MCPUMP_X
+} mcpump_server_state;
+
+/** Name ("BACKING_OFF") and text ("backing off"). Static; "UNKNOWN", "unknown" out of range. */
+MCPUMP_API const char *mcpump_server_state_name(mcpump_server_state state);
+MCPUMP_API const char *mcpump_server_state_text(mcpump_server_state state);
+
+/** What is known about a server at one moment. Set `size` before the call. */
+typedef struct mcpump_server_status {
+    size_t size; /**< sizeof(mcpump_server_status) */
+    mcpump_server_state state;
+    mcpump_era era;               /**< Of the last connection; AUTO: none yet. */
+    const char *version;          /**< Protocol version agreed on, "" when not ready. Static. */
+    uint64_t generation;          /**< Of the connection: how many were begun. */
+    pid_t pid;                    /**< -1: no process. */
+    int64_t uptime_ms;            /**< Since it became ready; -1: it is not. */
+    int64_t next_try_ms;          /**< From now; BACKING_OFF and FAILED, else -1. */
+    uint64_t restarts;            /**< Connections that were made after the first. */
+    uint64_t attempts_in_row;     /**< Reconnects since it was last stable. */
+    uint64_t calls, calls_failed; /**< That were made; of them, without a reply. */
+    uint64_t in_flight, queued_bytes;
+    int64_t p50_us, p99_us;  /**< Of the answered calls, within an eighth; -1: none. */
+    char server_name[64];    /**< serverInfo.name, "" when not known. No control characters. */
+    char server_version[64]; /**< serverInfo.version. */
+    char last_failure[512];  /**< Of the last loss or failed start, one sentence, else "". */
+} mcpump_server_status;
 
 /**
  * Makes a server; nothing is started. Borrows the options until it returns. On success *ret_server
@@ -56,29 +111,56 @@ MCPUMP_API mcpump_err mcpump_server_new(const mcpump_server_options *options,
                                         mcpump_server **ret_server, mcpump_failure **ret_failure);
 
 /**
- * Starts the process and agrees on a protocol version. Connected already: does nothing. When
- * several threads connect at once, one does it and the others wait for it. Blocks until ready,
- * failed, interrupted, or connect_timeout_ms; after a failure the process is gone, for which the
- * graces may be waited (a second interrupt cuts them short).
+ * Makes sure that the server is ready, from whatever state: starts it, or tries at once what a
+ * delay was put before, and waits. When several threads connect at once, one attempt is made for
+ * all. Blocks until ready, failed, interrupted, or connect_timeout_ms; the process of an attempt
+ * that failed is stopped in the background.
  * Errors: SPAWN, HANDSHAKE, TIMEOUT, INTERRUPTED, CANCELLED, CLOSED, NO_MEMORY.
  * Source: MCP 2026-07-28 versioning; MCP 2025-11-25 lifecycle.
  */
 MCPUMP_API mcpump_err mcpump_server_connect(mcpump_server *server, mcpump_failure **ret_failure);
 
-/** Ends the process as mcpump_transport_close does; a connect that is under way fails. */
+/** As mcpump_server_connect, but returns at once. Errors: FORKED, SYSTEM (no thread). */
+MCPUMP_API mcpump_err mcpump_server_start(mcpump_server *server, mcpump_failure **ret_failure);
+
+/**
+ * Ends the process as mcpump_transport_close does and waits for that; a connect that is under way
+ * fails. Afterwards the server is IDLE: the next call starts it.
+ */
 MCPUMP_API void mcpump_server_close(mcpump_server *server);
 
-/** Closes if need be and frees. No other call may be running or come later. NULL is allowed. */
+/** As mcpump_server_close, but afterwards the server is STOPPED: calls fail with NOT_OPEN until
+ * mcpump_server_start, connect or restart. */
+MCPUMP_API void mcpump_server_stop(mcpump_server *server);
+
+/** As mcpump_server_stop, but returns at once; the rest goes on in the background. A second one
+ * skips the graces. */
+MCPUMP_API void mcpump_server_stop_begin(mcpump_server *server);
+
+/** Stop, then connect: a new process in any state. Errors as for mcpump_server_connect. */
+MCPUMP_API mcpump_err mcpump_server_restart(mcpump_server *server, mcpump_failure **ret_failure);
+
+/**
+ * Gives a server back: what mcpump_server_new or mcpump_manager_find has given. The last one who
+ * does closes and frees it. No other call of the same holder may be running or come later. NULL is
+ * allowed.
+ */
 MCPUMP_API void mcpump_server_free(mcpump_server *server);
+
+/** Where it is now. */
+MCPUMP_API mcpump_server_state mcpump_server_get_state(const mcpump_server *server);
+
+/** Fills in what is known, as far as ret_status->size reaches. */
+MCPUMP_API void mcpump_server_get_status(mcpump_server *server, mcpump_server_status *ret_status);
 
 /**
  * Sends a request and waits for its reply. `params` is the text of a JSON object, or NULL; borrowed
  * until the call returns, and passed on byte for byte but for `_meta`, to which members that the
- * caller did not set are added. Connects first when the server was never connected or was closed;
- * once a connection is lost, calls fail with CLOSED until mcpump_server_connect. On success
- * *ret_reply is new; an error reply of the server is a success too.
- * Blocks and fails as mcpump_transport_send_request and mcpump_server_connect do: a call that has
- * to connect, and fails at that, stops the process before it returns.
+ * caller did not set are added. An idle server is started first, and one that is being started
+ * waited for, within the timeout of the call. On success *ret_reply is new; an error reply of the
+ * server is a success too. Blocks as mcpump_transport_send_request does. Errors: those of it and of
+ * mcpump_server_connect; UNAVAILABLE, at once, while the server is down: the failure tells its last
+ * failure and mcpump_failure_retry_after_ms, unless the options say wait_for_ready.
  */
 MCPUMP_API mcpump_err mcpump_server_request(mcpump_server *server, const char *method,
                                             const char *params, const mcpump_call_options *options,
