@@ -65,7 +65,8 @@ typedef enum mcpump_cause {
     X(PROBE, 2, "probe")                                                                           \
     X(HANDSHAKE, 3, "handshake")                                                                   \
     X(REQUEST, 4, "request")                                                                       \
-    X(NOTIFY, 5, "notification")
+    X(NOTIFY, 5, "notification")                                                                   \
+    X(CONNECTED, 6, "connection")
 
 typedef enum mcpump_phase {
 #define MCPUMP_X(name, number, text) MCPUMP_PHASE_##name = number,

@@ -5,11 +5,12 @@
  * handshake. Requests are then given as method and params; metadata and ids are added here.
  *
  * A server is started by the first call that needs it, or by mcpump_server_start. A connection that
- * is lost is made anew by itself, after a delay that doubles from one loss to the next and is drawn
- * at random below that bound. Calls that were in flight fail and are never made twice; new ones
- * fail at once while the server is down, with its last failure and the time of the next try. After
- * max_reconnects in a row that did not last, nothing more is tried until a call comes, once the
- * delay is over, or mcpump_server_start, mcpump_server_connect or mcpump_server_restart.
+ * is lost is made anew by itself, after a delay that is drawn at random below a bound, which
+ * doubles from one loss to the next. Calls that were in flight fail and are never made twice; new
+ * ones fail at once while the server is down, with its last failure and the time of the next try.
+ * After max_reconnects in a row that did not last, and when it could not be started for a call, the
+ * server is FAILED: it is tried again for a call that comes after the delay, or at once by
+ * mcpump_server_start, mcpump_server_connect or mcpump_server_restart.
  *
  * Threads: every function may be called from any thread at any time between new and free, and none
  * from a log or stderr function.

@@ -19,12 +19,17 @@ struct mp_policy_step {
     bool by_itself;       /* else only when somebody asks, after the delay */
 };
 
-/*
- * A connection was lost, or could not be made. `tries_in_row`: reconnects since the last stable
- * connection; `ready_ms`: how long this one was ready, -1 when it never was; `chance`: any 64 bits.
- * The delay is drawn evenly from what doubles with each try, up to backoff_most_ms.
- */
-struct mp_policy_step mp_policy_next(const struct mp_policy *policy, int64_t tries_in_row,
-                                     int64_t ready_ms, uint64_t chance);
+/* A connection that was lost, or could not be made. */
+struct mp_outage {
+    int64_t tries_in_row; /* since the last stable connection */
+    int64_t ready_ms;     /* how long it was ready; -1: never */
+    bool comes_back;      /* whether it is tried again by itself */
+    uint64_t chance;      /* any 64 bits */
+};
+
+/* The delay is drawn evenly below a bound that doubles with each try; it is the bound when the
+ * server does not come back by itself. */
+struct mp_policy_step mp_policy_next(const struct mp_policy *policy,
+                                     const struct mp_outage *outage);
 
 #endif

@@ -49,15 +49,24 @@ struct mcpump_server {
     int64_t idle_timeout_ms; /* 0: never */
     struct mp_policy policy;
     struct mp_owner owner;
-    char *name; /* in the manager; "" for a server alone */
+    char *name; /* owner.name; "" for a server alone */
 
-    /* -- atomic, relaxed: counts; `refs` releases what its holder did */
-    atomic_int refs;
-    atomic_ulong calls, calls_failed;
+    atomic_int refs; /* given back with acquire and release */
+    /* -- atomic, relaxed: each is a number of its own */
+    _Atomic uint64_t calls, calls_failed;
+    _Atomic uint64_t generation; /* of the connection; written by the keeper */
     struct mp_histogram latency;
+    /*
+     * What to speak while the server is READY, else NULL; written under the lock. With `users`,
+     * sequentially consistent: a call counts itself in and then looks at the revision; the keeper,
+     * before it stops an idle server, takes the revision away and then looks at the count.
+     */
+    _Atomic(const struct mp_revision *) revision;
+    atomic_int users;
+    _Atomic int64_t last_used_ns; /* relaxed; only with idle_timeout_ms */
 
     struct mp_asks asks; /* of the server, not yet answered */
-    struct mp_turn turn; /* to connect */
+    struct mp_turn turn; /* to connect; the keeper's */
 
     struct mp_mutex lock;
     struct mp_cond work;    /* the keeper sleeps on it */
@@ -66,33 +75,35 @@ struct mcpump_server {
     struct mp_thread keeper; /* started by the first who wants a connection, joined by free */
     bool has_keeper;
     bool is_quitting;
+    uint64_t nudges; /* what the keeper has been woken for */
     mcpump_server_state state;
-    uint64_t generation;                /* of the connection */
-    const struct mp_revision *revision; /* when READY */
-    mcpump_era remembered;              /* of the last connection; AUTO: none */
-    char *hello;                        /* what the server said of itself: the result, or NULL */
+    mcpump_era last_era; /* of the last connection; AUTO: none yet */
+    char *hello;         /* what the server then said of itself: a result, or NULL */
+    char server_name[64], server_version[64]; /* out of it */
     int64_t ready_since_ns;
     uint64_t times_ready;
     struct mp_joiner *joiners;
-    /* What is to go down: every close asks for one more, and waits until it is done. The keeper
-     * compares: a connection that was made before the last of them is ended. */
+    /* -- protected by lock: going down. Every wish is one more; the keeper ends what was made
+     * before the last of them. */
     uint64_t downs_wanted, downs_done;
-    bool is_up;   /* the transport has, or may have, a process or threads; keeper only writes */
-    bool is_lost; /* the connection has ended by itself */
-    /* The attempt that is wanted or under way, while CONNECTING. */
+    uint64_t closes;     /* wishes of the host among them: who waits for a connection fails */
+    uint64_t begun_down; /* the last that mcpump_server_stop_begin wanted */
+    int closers;         /* threads in mcpump_server_close and stop */
+    bool is_up;          /* the transport has, or may have, a process or threads to be joined */
+    bool is_lost;        /* the connection has ended by itself */
+    /* -- protected by lock: the attempt that is wanted or under way, while CONNECTING */
     uint64_t latch_count; /* what is set later stops it */
     bool is_wanted;       /* also when nobody waits for it any more */
-    /* What the attempts and losses so far came to. */
+    /* -- protected by lock: what attempts and connections came to */
     uint64_t attempts; /* that have ended */
     mcpump_err last_err;
     mcpump_failure *last_failure;
-    bool last_was_stopped; /* by an interrupt or a close: says nothing about the server */
+    bool last_was_stopped; /* by an interrupt, or since nobody waited: no fault of the server */
+    bool comes_back; /* it was ready, or mcpump_server_start wants it, since it was last idle */
     int64_t tries_in_row;
     mp_deadline next_try;
-    uint64_t shutdowns; /* of all servers of the process, when it went down */
-    /* Who uses the connection: an idle one is stopped. */
-    uint64_t users;
-    int64_t last_used_ns;
+    uint64_t shutdowns; /* of the process, when it went down, or was wanted: one more, and nothing
+                           is started */
 };
 
 /* -- made and freed: server.c */
@@ -108,35 +119,44 @@ mcpump_err mp_server_fail(mcpump_server *server, mcpump_err err, mcpump_phase ph
 
 /* -- its life: keeper.c */
 
-/* Wakes the keeper, which looks at everything anew. Any thread; takes the lock. */
+/* The transport's listener is the server. Before the first open. */
+void mp_server_listen(mcpump_server *server);
+
+void mp_keeper_main(void *server);
+
+/* -- what is wanted of it: wishes.c */
+
+/* Wakes the keeper, which looks at everything anew. */
+void mp_server_nudge_locked(mcpump_server *server) MP_REQUIRES(&server->lock);
 void mp_server_nudge(mcpump_server *server);
 
-/* Changes the state, tells the manager's events, wakes who waits. The failure is borrowed. */
+/* Changes the state, tells the manager's events, wakes who waits. `failure` is borrowed. */
 void mp_server_set_state_locked(mcpump_server *server, mcpump_server_state state,
                                 const mcpump_failure *failure) MP_REQUIRES(&server->lock);
 
-/* Starts the keeper if there is none, and wants a connection: CONNECTING. `latch_count`: of the
- * call that wants it. 0 or an errno. */
+/* Wants a connection: CONNECTING. Starts the keeper if there is none. `latch_count`: of the call
+ * that wants it. 0 or an errno. */
 int mp_server_want_locked(mcpump_server *server, uint64_t latch_count) MP_REQUIRES(&server->lock);
 
-/*
- * Wants the connection down, and the state IDLE or STOPPED. `hurry`: skip the graces. Returns the
- * number to wait for with mp_server_wait_down; does not block.
+/* Gives an attempt up that nobody waits for, or that an interrupt stopped: IDLE, as good as before.
  */
+void mp_server_drop_locked(mcpump_server *server) MP_REQUIRES(&server->lock);
+
+/* Wants the connection down, and the state IDLE or STOPPED. `hurry`: skip the graces. Returns the
+ * number to wait for; does not block. */
 uint64_t mp_server_down(mcpump_server *server, mcpump_server_state state, bool hurry);
+
 /* Waits until that was done, or the deadline: false then. */
 bool mp_server_wait_down(mcpump_server *server, uint64_t down, mp_deadline deadline);
 
-/* The transport's listener. */
-void mp_server_listen(mcpump_server *server);
-
 /* -- calls: waiting.c */
 
-/* Lets a call in: waits until the server is ready, within the limits, starting it if need be. On
- * success *ret_session is what to speak with, and mp_server_leave must follow. */
+/*
+ * Lets a call in: waits until the server is ready, within the limits, starting it if need be. On
+ * success *ret_session is what to speak with, and mp_server_leave must follow.
+ */
 mcpump_err mp_server_enter(mcpump_server *server, const struct mp_call_limits *limits,
-                           bool wait_for_ready, struct mp_session *ret_session,
-                           mcpump_failure **ret_failure);
+                           struct mp_session *ret_session, mcpump_failure **ret_failure);
 void mp_server_leave(mcpump_server *server);
 
 #endif

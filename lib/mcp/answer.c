@@ -7,16 +7,16 @@
 #include <string.h>
 
 #include "base/sync.h"
+#include "base/text.h"
+#include "wire/member.h"
 #include "wire/scan.h"
 
 #define UNSUPPORTED_VERSION       (-32022)
 #define UNSUPPORTED_VERSION_DRAFT (-32004) /* an older draft's; it means that only with a list */
 
-/* The value of the reply as a tree; NULL: no memory. The text is valid and of bounded depth. */
-static json_object *parse(const mcpump_reply *reply)
+/* A text as a tree; NULL: no memory. It is valid and of bounded depth. */
+static json_object *parse_text(const char *text, size_t size)
 {
-    size_t size;
-    const char *text = mcpump_reply_value(reply, &size);
     struct json_tokener *tokener =
         size <= INT_MAX ? json_tokener_new_ex(MP_JSON_MAX_DEPTH + 1) : NULL;
     if (tokener == NULL)
@@ -27,6 +27,14 @@ static json_object *parse(const mcpump_reply *reply)
     mp_cancel_restore(state);
     json_tokener_free(tokener);
     return tree;
+}
+
+/* The value of the reply. */
+static json_object *parse(const mcpump_reply *reply)
+{
+    size_t size;
+    const char *text = mcpump_reply_value(reply, &size);
+    return parse_text(text, size);
 }
 
 /* NULL unless `object` is an object with such a member. */
@@ -126,6 +134,25 @@ const struct mp_revision *mp_answer_initialize(const mcpump_reply *reply, char *
     }
     json_object_put(result);
     return found;
+}
+
+static void copy_clean(json_object *object, const char *key, char *out, size_t size)
+{
+    json_object *value = member(object, key, json_type_string);
+    const char *text = value != NULL ? json_object_get_string(value) : "";
+    mp_text_clean(text, strlen(text), out, size);
+}
+
+void mp_answer_server_info(const char *hello, char *ret_name, size_t name_size, char *ret_version,
+                           size_t version_size)
+{
+    struct mp_span result = {hello, strlen(hello)}, meta, info = {"{}", 2};
+    if (!mp_member_find(result, "serverInfo", &info) && mp_member_find(result, "_meta", &meta))
+        mp_member_find(meta, "io.modelcontextprotocol/serverInfo", &info);
+    json_object *tree = parse_text(info.bytes, info.size);
+    copy_clean(tree, "name", ret_name, name_size);
+    copy_clean(tree, "version", ret_version, version_size);
+    json_object_put(tree);
 }
 
 void mp_answer_error(const mcpump_reply *reply, char *ret_words, size_t size)

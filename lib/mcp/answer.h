@@ -27,6 +27,11 @@ enum mp_discovery mp_answer_discovery(const mcpump_reply *reply, const char *ask
 const struct mp_revision *mp_answer_initialize(const mcpump_reply *reply, char *ret_words,
                                                size_t size);
 
+/* Name and version of the server out of the result with which it presented itself, cleaned and cut;
+ * "" where it does not say. */
+void mp_answer_server_info(const char *hello, char *ret_name, size_t name_size, char *ret_version,
+                           size_t version_size);
+
 /* "error -32603: words" of an error reply. */
 void mp_answer_error(const mcpump_reply *reply, char *ret_words, size_t size);
 

@@ -2,6 +2,7 @@
 #include "mcp/handshake.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "mcp/answer.h"
@@ -22,6 +23,7 @@ struct question {
 struct talk {
     const struct mp_handshake *given;
     const struct mp_revision *revision; /* to ask with, then agreed on */
+    char *hello;                        /* owned */
     bool has_retried;                   /* with a version of the server's list */
     bool has_answered_probe;
     struct question probe; /* stays in flight beside `initialize` when it was met with silence */
@@ -92,6 +94,15 @@ static void drop(struct talk *talk, struct question *question)
         mcpump_reply_free(reply);
 }
 
+/* Keeps what the server said of itself. No memory: it is not known then. */
+static void keep_hello(struct talk *talk, const mcpump_reply *reply)
+{
+    size_t size;
+    const char *value = mcpump_reply_value(reply, &size);
+    free(talk->hello);
+    talk->hello = strndup(value, size);
+}
+
 /* -- the probe */
 
 static enum step judge_discovery(struct talk *talk, const mcpump_reply *reply)
@@ -101,6 +112,7 @@ static enum step judge_discovery(struct talk *talk, const mcpump_reply *reply)
     enum mp_discovery discovery = mp_answer_discovery(reply, talk->revision->version, &found);
     if (discovery == MP_DISCOVERY_MODERN) {
         talk->revision = found;
+        keep_hello(talk, reply);
         return STEP_AGREED;
     }
     if (discovery == MP_DISCOVERY_REFUSED && !talk->has_retried) {
@@ -244,6 +256,7 @@ static enum step judge_initialize(struct talk *talk, const mcpump_reply *reply)
     if (!send_initialized(talk))
         return STEP_FAILED;
     talk->revision = found;
+    keep_hello(talk, reply);
     return STEP_AGREED;
 }
 
@@ -300,8 +313,8 @@ static void call_it_closed(struct talk *talk)
 }
 
 enum mp_handshake_result mp_handshake_run(const struct mp_handshake *handshake,
-                                          const struct mp_revision **ret_revision,
-                                          mcpump_err *ret_err, mcpump_failure **ret_failure)
+                                          struct mp_agreement *ret_agreement, mcpump_err *ret_err,
+                                          mcpump_failure **ret_failure)
 {
     struct talk talk = {.given = handshake,
                         .revision = mp_revision_newest(MCPUMP_ERA_MODERN),
@@ -319,6 +332,6 @@ enum mp_handshake_result mp_handshake_run(const struct mp_handshake *handshake,
         return MP_HANDSHAKE_FAILED;
     }
     mp_transport_ignore_requests(handshake->transport, talk.revision->era == MCPUMP_ERA_MODERN);
-    *ret_revision = talk.revision;
+    *ret_agreement = (struct mp_agreement){talk.revision, talk.hello};
     return MP_HANDSHAKE_AGREED;
 }

@@ -19,15 +19,21 @@ struct mp_handshake {
     bool may_respawn; /* this process is the first: the server may be started once more */
 };
 
+/* What was agreed on. */
+struct mp_agreement {
+    const struct mp_revision *revision;
+    char *hello; /* owned: the result with which the server presented itself; NULL: not known */
+};
+
 enum mp_handshake_result {
-    MP_HANDSHAKE_AGREED,  /* *ret_revision */
+    MP_HANDSHAKE_AGREED,  /* *ret_agreement */
     MP_HANDSHAKE_FAILED,  /* *ret_failure */
     MP_HANDSHAKE_RESPAWN, /* the probe was too much for it: start it again, insist on LEGACY */
 };
 
 /* The transport is open, and stays so. For FAILED, *ret_err too. */
 enum mp_handshake_result mp_handshake_run(const struct mp_handshake *handshake,
-                                          const struct mp_revision **ret_revision,
-                                          mcpump_err *ret_err, mcpump_failure **ret_failure);
+                                          struct mp_agreement *ret_agreement, mcpump_err *ret_err,
+                                          mcpump_failure **ret_failure);
 
 #endif

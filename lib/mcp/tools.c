@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mcp/answer.h"
-#include "mcp/server.h"
+#include "mcp/session.h"
 #include "wire/member.h"
 #include "wire/splice.h"
 
@@ -20,16 +20,16 @@ static struct mp_span value_of(const mcpump_reply *reply)
 }
 
 /* A reply that is an error becomes a failure with the server's words. */
-static mcpump_err check_result(mcpump_server *server, const char *method, const mcpump_reply *reply,
-                               mcpump_failure **ret_failure)
+static mcpump_err check_result(const struct mp_session *session, const char *method,
+                               const mcpump_reply *reply, mcpump_failure **ret_failure)
 {
     if (!mcpump_reply_is_error(reply))
         return MCPUMP_OK;
     char error[384], words[448];
     mp_answer_error(reply, error, sizeof(error));
     snprintf(words, sizeof(words), "the server answered with %s", error);
-    return mp_server_fail(server, MCPUMP_ERR_SERVER_ERROR, MCPUMP_PHASE_REQUEST, method, words,
-                          ret_failure);
+    return mp_session_fail(session, MCPUMP_ERR_SERVER_ERROR, MCPUMP_PHASE_REQUEST, method, words,
+                           ret_failure);
 }
 
 /* -- ping */
@@ -39,27 +39,17 @@ static const char *ping_method(const struct mp_revision *revision)
     return revision->era == MCPUMP_ERA_MODERN ? "server/discover" : "ping";
 }
 
-mcpump_err mcpump_server_ping(mcpump_server *server, const mcpump_call_options *options,
-                              int64_t *ret_us, mcpump_failure **ret_failure)
+mcpump_err mp_session_ping(const struct mp_session *session, const struct mp_call_limits *limits,
+                           int64_t *ret_us, mcpump_failure **ret_failure)
 {
-    struct mp_call_limits limits;
-    const struct mp_revision *revision;
-    if (ret_failure != NULL)
-        *ret_failure = NULL;
-    if (server == NULL || !mp_call_limits_init(&limits, server->transport, options))
-        return MCPUMP_ERR_INVALID_ARGUMENT;
-    mcpump_err err = mp_server_ready(server, &limits, &revision, ret_failure);
-    if (err != MCPUMP_OK)
-        return err;
-
-    const char *method = ping_method(revision);
+    const char *method = ping_method(session->revision);
     mcpump_reply *reply = NULL;
     int64_t start = mp_now_ns();
-    err = mp_server_request(server, method, NULL, &limits, &reply, ret_failure);
+    mcpump_err err = mp_session_request(session, method, NULL, limits, &reply, ret_failure);
     if (err != MCPUMP_OK)
         return err;
     int64_t us = (mp_now_ns() - start) / NS_PER_US;
-    err = check_result(server, method, reply, ret_failure);
+    err = check_result(session, method, reply, ret_failure);
     mcpump_reply_free(reply);
     if (err == MCPUMP_OK && ret_us != NULL)
         *ret_us = us;
@@ -70,8 +60,8 @@ mcpump_err mcpump_server_ping(mcpump_server *server, const mcpump_call_options *
 
 /* What a list is gathered from: pages until there is no new cursor. */
 struct listing {
-    mcpump_server *server;
-    struct mp_call_limits limits;
+    const struct mp_session *session;
+    const struct mp_call_limits *limits;
     struct mp_buffer items;  /* "[item,item" */
     struct mp_buffer cursor; /* as the server spelled it, with its quotes; empty: none */
     struct mp_buffer seen;   /* the cursors so far, each ended by LF, which none contains */
@@ -135,8 +125,8 @@ static mcpump_err request_page(struct listing *listing, const char *method,
     mcpump_err err = MCPUMP_ERR_NO_MEMORY;
     pthread_cleanup_push(done_buffer, &params); /* of a thread that is cancelled */
     if (!params.failed)
-        err = mp_server_request(listing->server, method, params.bytes, &listing->limits, ret_reply,
-                                listing->ret_failure);
+        err = mp_session_request(listing->session, method, params.bytes, listing->limits, ret_reply,
+                                 listing->ret_failure);
     pthread_cleanup_pop(true);
     return err;
 }
@@ -148,12 +138,12 @@ static mcpump_err list_page(struct listing *listing, bool *ret_more)
     mcpump_err err = request_page(listing, method, &reply);
     if (err != MCPUMP_OK)
         return err;
-    err = check_result(listing->server, method, reply, listing->ret_failure);
+    err = check_result(listing->session, method, reply, listing->ret_failure);
     struct mp_span list;
     if (err == MCPUMP_OK &&
         !(mp_member_find(value_of(reply), "tools", &list) && list.bytes[0] == '['))
-        err = mp_server_fail(listing->server, MCPUMP_ERR_INVALID_REPLY, MCPUMP_PHASE_REQUEST,
-                             method, "the result has no array \"tools\"", listing->ret_failure);
+        err = mp_session_fail(listing->session, MCPUMP_ERR_INVALID_REPLY, MCPUMP_PHASE_REQUEST,
+                              method, "the result has no array \"tools\"", listing->ret_failure);
     if (err == MCPUMP_OK) {
         add_items(listing, list);
         *ret_more = go_on(listing, value_of(reply));
@@ -181,15 +171,11 @@ static void done_listing(void *arg)
     mp_buffer_done(&listing->seen);
 }
 
-mcpump_err mcpump_server_list_tools(mcpump_server *server, const mcpump_call_options *options,
-                                    char **ret_tools, mcpump_failure **ret_failure)
+mcpump_err mp_session_list_tools(const struct mp_session *session,
+                                 const struct mp_call_limits *limits, char **ret_tools,
+                                 mcpump_failure **ret_failure)
 {
-    struct listing listing = {.server = server, .ret_failure = ret_failure};
-    if (ret_failure != NULL)
-        *ret_failure = NULL;
-    if (server == NULL || ret_tools == NULL ||
-        !mp_call_limits_init(&listing.limits, server->transport, options))
-        return MCPUMP_ERR_INVALID_ARGUMENT;
+    struct listing listing = {.session = session, .limits = limits, .ret_failure = ret_failure};
     mcpump_err err;
     pthread_cleanup_push(done_listing, &listing); /* of a thread that is cancelled */
     err = list_pages(&listing);
@@ -204,14 +190,10 @@ mcpump_err mcpump_server_list_tools(mcpump_server *server, const mcpump_call_opt
 
 /* -- call_tool */
 
-mcpump_err mcpump_server_call_tool(mcpump_server *server, const char *tool, const char *arguments,
-                                   const mcpump_call_options *options, mcpump_reply **ret_reply,
-                                   mcpump_failure **ret_failure)
+mcpump_err mp_session_call_tool(const struct mp_session *session, const char *tool,
+                                const char *arguments, const struct mp_call_limits *limits,
+                                mcpump_reply **ret_reply, mcpump_failure **ret_failure)
 {
-    if (ret_failure != NULL)
-        *ret_failure = NULL;
-    if (server == NULL || tool == NULL)
-        return MCPUMP_ERR_INVALID_ARGUMENT;
     struct mp_buffer params = MP_BUFFER_INIT;
     mp_buffer_add_text(&params, "{\"name\":");
     mp_splice_string(&params, tool, strlen(tool));
@@ -221,8 +203,8 @@ mcpump_err mcpump_server_call_tool(mcpump_server *server, const char *tool, cons
     mcpump_err err = MCPUMP_ERR_NO_MEMORY;
     pthread_cleanup_push(done_buffer, &params); /* of a thread that is cancelled */
     if (!params.failed)
-        err = mcpump_server_request(server, "tools/call", params.bytes, options, ret_reply,
-                                    ret_failure);
+        err =
+            mp_session_request(session, "tools/call", params.bytes, limits, ret_reply, ret_failure);
     pthread_cleanup_pop(true);
     return err;
 }

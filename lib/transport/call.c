@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mcpump/run.h"
+#include "transport/loss.h"
 #include "wire/control.h"
 #include "wire/message_id.h"
 #include "wire/splice.h"
@@ -33,20 +34,11 @@ static mcpump_err fail(mcpump_transport *transport, struct mp_failure_facts *fac
     if (ret_failure == NULL)
         return facts->err;
     char *subject = strndup(method.size > 0 ? method.bytes : "", method.size);
-    struct mp_verdict verdict = mp_transport_verdict(transport);
+    struct mp_loss loss;
     char *tail = NULL;
     facts->subject = subject;
-    if (facts->err == MCPUMP_ERR_CLOSED) {
-        facts->cause = verdict.cause;
-        facts->sys_errno = verdict.sys_errno;
-        facts->exit = verdict.exit;
-    }
-    char detail[sizeof(verdict.detail) + 80];
-    if (facts->err == MCPUMP_ERR_CLOSED && verdict.detail[0] != '\0') {
-        snprintf(detail, sizeof(detail), "%s; %s", mcpump_cause_text(verdict.cause),
-                 verdict.detail);
-        facts->detail = detail;
-    }
+    if (facts->err == MCPUMP_ERR_CLOSED)
+        mp_loss_tell(transport, &loss, facts);
     if (facts->err == MCPUMP_ERR_CLOSED || facts->err == MCPUMP_ERR_TIMEOUT)
         tail = mp_tail_copy(&transport->stderr_pump.tail);
     mp_fail(ret_failure, facts, tail);
@@ -67,6 +59,7 @@ bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *
     limits->latch_count = mp_latch_count(&transport->latch);
     limits->run = whole.run != NULL ? whole.run : mcpump_run_current();
     limits->cancel_reason = whole.cancel_reason;
+    limits->wait_for_ready = whole.wait_for_ready;
     return true;
 }
 

@@ -16,6 +16,7 @@ struct mp_call_limits {
     uint64_t latch_count;      /* of the latch at the start: what is set later stops the call */
     mcpump_run *run;           /* NULL: none */
     const char *cancel_reason; /* NULL: the neutral text */
+    bool wait_for_ready;       /* of a server that is down */
 };
 
 /* Starts a call: with the transport's default timeout and the run of this thread where the options

@@ -81,15 +81,20 @@ static bool tell_opener(mcpump_transport *transport)
     return is_opening;
 }
 
-void mcpump_transport_close_begin(mcpump_transport *transport)
+void mp_transport_close_begin(mcpump_transport *transport, bool hurry)
 {
     if (mp_transport_is_elsewhere(transport) || tell_opener(transport))
         return;
-    bool is_second = mp_transport_verdict(transport).cause == MCPUMP_CAUSE_CLOSED_BY_HOST;
-    if (is_second)
+    if (hurry)
         atomic_store(&transport->escalate, true);
     /* Wakes the reader in either case. */
     mp_transport_fault(transport, MCPUMP_CAUSE_CLOSED_BY_HOST, 0, NULL);
+}
+
+void mcpump_transport_close_begin(mcpump_transport *transport)
+{
+    bool is_second = mp_transport_verdict(transport).cause == MCPUMP_CAUSE_CLOSED_BY_HOST;
+    mp_transport_close_begin(transport, is_second);
 }
 
 /* -- all that have a process */
@@ -172,9 +177,18 @@ void mp_running_remove(mcpump_transport *transport)
     mp_cond_broadcast(&running.changed);
 }
 
+/* Relaxed: who was ended by a shutdown learns of it through locks. */
+static _Atomic uint64_t shutdowns;
+
+uint64_t mp_transport_shutdowns(void)
+{
+    return atomic_load_explicit(&shutdowns, memory_order_relaxed);
+}
+
 mcpump_err mcpump_shutdown(int64_t timeout_ms)
 {
     mp_deadline deadline = mp_deadline_after_ms(timeout_ms);
+    atomic_fetch_add_explicit(&shutdowns, 1, memory_order_relaxed);
     mp_once_here(&running_made, make_running);
     mp_mutex_lock(&running.lock);
     close_all_locked();

@@ -33,6 +33,10 @@ static const char *strongest_text(const struct mp_failure_facts *facts)
 
 static void add_cause(struct mp_buffer *out, const struct mp_failure_facts *facts)
 {
+    if (facts->earlier != NULL) {
+        mp_buffer_add_text(out, mcpump_err_text(facts->err));
+        return;
+    }
     if (facts->stage != MCPUMP_STAGE_NONE)
         mp_buffer_addf(out, "%s failed: ", mcpump_stage_text(facts->stage));
     const char *text = strongest_text(facts);
@@ -47,7 +51,7 @@ static void add_cause(struct mp_buffer *out, const struct mp_failure_facts *fact
 
 static void add_end_of_process(struct mp_buffer *out, const struct mp_failure_facts *facts)
 {
-    if (!facts->exit.known)
+    if (!facts->exit.known || facts->earlier != NULL)
         return;
     const char *joint = facts->cause == MCPUMP_CAUSE_EXITED ? " with" : "; the server exited with";
     if (facts->exit.signal == 0)
@@ -69,6 +73,15 @@ static void add_last_line(struct mp_buffer *out, const char *tail)
     add_clean(out, start, (size_t)(end - start));
 }
 
+/* Until when it is down, and why: ", next try in 0.5 s; files: connection: the server exited". */
+static void add_outage(struct mp_buffer *out, const struct mp_failure_facts *facts)
+{
+    if (facts->err == MCPUMP_ERR_UNAVAILABLE && facts->retry_after_ms >= 0)
+        mp_buffer_addf(out, ", next try in %.3f s", (double)facts->retry_after_ms / 1000);
+    if (facts->earlier != NULL)
+        mp_buffer_addf(out, "; %s", facts->earlier);
+}
+
 static char *make_message(const struct mp_failure_facts *facts, const char *tail)
 {
     struct mp_buffer out = MP_BUFFER_INIT;
@@ -82,6 +95,7 @@ static char *make_message(const struct mp_failure_facts *facts, const char *tail
     add_end_of_process(&out, facts);
     if (facts->err == MCPUMP_ERR_TIMEOUT)
         mp_buffer_addf(&out, " after %.3f s", (double)facts->elapsed_ms / 1000);
+    add_outage(&out, facts);
     add_last_line(&out, tail);
     return mp_buffer_take(&out);
 }
@@ -98,9 +112,15 @@ mcpump_failure *mp_failure_new(const struct mp_failure_facts *facts, char *stder
     }
     failure->facts = *facts;
     failure->facts.name = failure->facts.subject = failure->facts.detail = NULL;
+    failure->facts.earlier = NULL;
     failure->message = message;
     failure->stderr_tail = stderr_tail;
     return failure;
+}
+
+const struct mp_failure_facts *mp_failure_facts(const mcpump_failure *failure)
+{
+    return &failure->facts;
 }
 
 mcpump_failure *mp_failure_clone(const mcpump_failure *failure)
@@ -179,6 +199,11 @@ mcpump_sent mcpump_failure_sent(const mcpump_failure *failure)
 int64_t mcpump_failure_elapsed_ms(const mcpump_failure *failure)
 {
     return failure->facts.elapsed_ms;
+}
+
+int64_t mcpump_failure_retry_after_ms(const mcpump_failure *failure)
+{
+    return failure->facts.err == MCPUMP_ERR_UNAVAILABLE ? failure->facts.retry_after_ms : -1;
 }
 
 const char *mcpump_failure_stderr(const mcpump_failure *failure)

@@ -18,8 +18,10 @@ struct mp_failure_facts {
     struct mp_exit exit;
     mcpump_sent sent;
     int64_t elapsed_ms;
-    const char *subject; /* method, command, option, ... */
-    const char *detail;  /* replaces the text of the error or cause in the sentence */
+    int64_t retry_after_ms; /* of UNAVAILABLE; -1: not by itself */
+    const char *subject;    /* method, command, option, ... */
+    const char *detail;     /* replaces the text of the error or cause in the sentence */
+    const char *earlier;    /* the sentence of the failure that this one follows from */
 };
 
 /* Returns new. Takes stderr_tail, from malloc or NULL. NULL: no memory. */
@@ -28,6 +30,9 @@ mcpump_failure *mp_failure_new(const struct mp_failure_facts *facts, char *stder
 /* The same into a place that may be NULL. Returns facts->err. */
 mcpump_err mp_fail(mcpump_failure **ret_failure, const struct mp_failure_facts *facts,
                    char *stderr_tail);
+
+/* What it was made of, without the texts. Borrowed. */
+const struct mp_failure_facts *mp_failure_facts(const mcpump_failure *failure);
 
 /* Returns new: a failure like this one. NULL: no memory, or none was given. */
 mcpump_failure *mp_failure_clone(const mcpump_failure *failure);

@@ -162,6 +162,12 @@ bool mp_transport_is_elsewhere(const mcpump_transport *transport);
 mcpump_err mp_transport_open(mcpump_transport *transport, uint64_t latch_count,
                              mcpump_failure **ret_failure);
 
+/* mcpump_transport_close_begin, which does not skip the graces unless told to. */
+void mp_transport_close_begin(mcpump_transport *transport, bool hurry);
+
+/* How often mcpump_shutdown was called in this process: what it ended does not come back. */
+uint64_t mp_transport_shutdowns(void);
+
 /* Tells the server something of its own accord, ahead of requests: an answer to what it asked.
  * Takes the text, a whole frame with its LF. False: the connection is lost, or no memory. */
 bool mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer);

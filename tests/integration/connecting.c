@@ -124,9 +124,8 @@ TIDY_TEST(only_the_cancelled_run_stops_waiting_for_a_connection)
     }
 }
 
-/* The one that connects is cancelled: its process ends, and one of those that waited starts the
- * next. */
-TIDY_TEST(who_waited_takes_over_from_a_cancelled_connect)
+/* The one that was first is cancelled: the connect goes on for those that wait too. */
+TIDY_TEST(a_connect_goes_on_for_those_who_still_wait)
 {
     for (size_t i = 0; i < LENGTH(slows); i++) {
         struct slow slow;
@@ -142,9 +141,34 @@ TIDY_TEST(who_waited_takes_over_from_a_cancelled_connect)
         expect(&slow.first, MCPUMP_ERR_CANCELLED, slows[i].name);
         for (size_t k = 0; k < LENGTH(others); k++)
             expect(&others[k], MCPUMP_OK, slows[i].name);
-        cr_expect(test_await_end(pid), "%s", slows[i].name);
-        cr_expect_eq(test_stats(slow.server).opens, 2, "%s", slows[i].name);
+        cr_expect_eq(test_pid(slow.server), pid, "%s", slows[i].name);
+        cr_expect_eq(test_stats(slow.server).opens, 1, "%s", slows[i].name);
         test_expect_no_violation(slow.server, slows[i].name);
+        mcpump_run_free(run);
+        slow_done(&slow);
+    }
+}
+
+/* Nobody is left who waits: the process ends, and the next one to come starts another. */
+TIDY_TEST(a_connect_that_all_have_left_is_given_up)
+{
+    for (size_t i = 0; i < LENGTH(slows); i++) {
+        struct slow slow;
+        struct comer others[4];
+        mcpump_run *run = mcpump_run_new(NULL);
+        slow_init(&slow, &slows[i], run);
+        pid_t pid = test_pid(slow.server);
+        for (size_t k = 0; k < LENGTH(others); k++) {
+            others[k] = (struct comer){.server = slow.server, .connects = k % 2, .entered = run};
+            start(&others[k]);
+        }
+        mcpump_run_cancel(run);
+        expect(&slow.first, MCPUMP_ERR_CANCELLED, slows[i].name);
+        for (size_t k = 0; k < LENGTH(others); k++)
+            expect(&others[k], MCPUMP_ERR_CANCELLED, slows[i].name);
+        cr_expect(test_await_end(pid), "%s", slows[i].name);
+        test_connect_ok(slow.server);
+        cr_expect_eq(test_stats(slow.server).opens, 2, "%s", slows[i].name);
         mcpump_run_free(run);
         slow_done(&slow);
     }

@@ -18,6 +18,7 @@ static mcpump_server *connect_patient(const char *const *switches)
     mcpump_server_options options = test_options(switches);
     options.transport.default_timeout_ms = MCPUMP_FOREVER;
     options.transport.stdin_grace_ms = options.transport.term_grace_ms = 300;
+    options.max_reconnects = MCPUMP_ZERO;
     mcpump_server *server = test_server_new(&options);
     test_connect_ok(server);
     return server;
@@ -66,8 +67,9 @@ static void expect_end(const struct end_row *row)
     cr_expect_not(mcpump_server_is_connected(server), "%s", row->name);
 
     /* Further calls are told the same, and start nothing. */
-    failure = test_call_fails(server, "test/echo", NULL, MCPUMP_ERR_CLOSED);
+    failure = test_call_fails(server, "test/echo", NULL, MCPUMP_ERR_UNAVAILABLE);
     cr_expect_eq(mcpump_failure_cause(failure), row->cause, "%s", row->name);
+    cr_expect_eq(mcpump_failure_exit_status(failure), row->exit_status, "%s", row->name);
     cr_expect_eq(mcpump_failure_sent(failure), MCPUMP_NOT_SENT, "%s", row->name);
     mcpump_failure_free(failure);
     cr_expect_eq(test_stats(server).opens, 1, "%s", row->name);
@@ -135,7 +137,13 @@ Test(death, while_idle_shows_without_a_call)
     cr_expect_not(mcpump_server_is_connected(server), "a zombie is dead");
     cr_expect_not(mcpump_transport_is_connected(mcpump_server_transport(server)));
     cr_expect_eq(mcpump_server_era(server), MCPUMP_ERA_AUTO);
-    mcpump_failure *failure = test_call_fails(server, "test/echo", NULL, MCPUMP_ERR_CLOSED);
+    /* The death shows a little before the loss is told. */
+    mcpump_reply *reply = NULL;
+    mcpump_failure *failure = NULL;
+    mcpump_err err = mcpump_server_request(server, "test/echo", NULL, NULL, &reply, &failure);
+    cr_expect(err == MCPUMP_ERR_UNAVAILABLE || err == MCPUMP_ERR_CLOSED, "%s",
+              mcpump_err_name(err));
+    cr_assert_not_null(failure);
     cr_expect_eq(mcpump_failure_exit_status(failure), 3);
     mcpump_failure_free(failure);
     mcpump_server_free(server);

@@ -271,6 +271,7 @@ static void expect_refusal(const struct refusal *row)
                  message);
     cr_expect_lt(took, TEST_PATIENCE_MS / 2, "%s: it waited", row->name);
     cr_expect_geq(took, row->connect_timeout_ms, "%s: it did not wait", row->name);
+    mcpump_server_close(server);
     cr_expect_not(test_has_children(), "%s: the process is left", row->name);
     cr_expect_not(mcpump_server_is_connected(server), "%s", row->name);
     cr_expect_eq(mcpump_server_era(server), MCPUMP_ERA_AUTO, "%s", row->name);
@@ -310,20 +311,36 @@ Test(eras, requests_beside_the_reply_to_initialize_are_answered)
     }
 }
 
-/* A failure to connect is not kept: the next one tries again, and so does a call. */
+/* A failure to connect is not kept: the next connect tries again at once, and a call does after the
+ * delay; before that, it is told what failed. */
 Test(eras, a_failed_connect_can_be_tried_again)
 {
     struct test_folder folder;
     test_folder_init(&folder);
     mcpump_server_options options =
         test_options(STRINGS("--era", "legacy", "--init", "error", "--log", folder.log));
+    options.backoff_first_ms = options.backoff_most_ms = 3600 * 1000;
     mcpump_server *server = test_server_new(&options);
-    for (int i = 1; i <= 3; i++) {
-        mcpump_failure_free(i < 3
-                                ? test_connect_fails(server, MCPUMP_ERR_HANDSHAKE)
-                                : test_call_fails(server, "test/echo", NULL, MCPUMP_ERR_HANDSHAKE));
+    for (int i = 1; i <= 2; i++) {
+        mcpump_failure_free(test_connect_fails(server, MCPUMP_ERR_HANDSHAKE));
         cr_expect_eq(test_count_lines(folder.log, "start "), i);
     }
+    mcpump_failure *failure = test_call_fails(server, "test/echo", NULL, MCPUMP_ERR_UNAVAILABLE);
+    test_expect_part(mcpump_failure_message(failure), "the fake server will not start", "");
+    cr_expect_gt(mcpump_failure_retry_after_ms(failure), 3000 * 1000);
+    mcpump_failure_free(failure);
+    cr_expect_eq(test_count_lines(folder.log, "start "), 2);
+    mcpump_server_free(server);
+
+    options.backoff_first_ms = options.backoff_most_ms = 1;
+    server = test_server_new(&options);
+    mcpump_call_options patient = MCPUMP_CALL_OPTIONS_INIT;
+    patient.wait_for_ready = true;
+    patient.timeout_ms = 500;
+    mcpump_reply *reply = NULL;
+    cr_expect_eq(mcpump_server_request(server, "test/echo", NULL, &patient, &reply, NULL),
+                 MCPUMP_ERR_TIMEOUT);
+    cr_expect_gt(test_count_lines(folder.log, "start "), 4, "it waits through failures");
     mcpump_server_free(server);
     test_folder_done(&folder);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Servers that are connected, called, interrupted, cleared, killed and closed by many threads at
- * once, at random: nothing hangs, every call ends in a way that fits, nothing is left.
+ * Servers that are connected, called, interrupted, cleared, killed, stopped, restarted and closed
+ * by many threads at once, at random, while they come back by themselves: nothing hangs, every call
+ * ends in a way that fits, nothing is left.
  */
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,7 +23,7 @@ struct storm {
 static bool fits(mcpump_err err)
 {
     return err == MCPUMP_OK || err == MCPUMP_ERR_INTERRUPTED || err == MCPUMP_ERR_CLOSED ||
-           err == MCPUMP_ERR_NOT_OPEN || err == MCPUMP_ERR_TIMEOUT;
+           err == MCPUMP_ERR_NOT_OPEN || err == MCPUMP_ERR_TIMEOUT || err == MCPUMP_ERR_UNAVAILABLE;
 }
 
 static void kill_server(mcpump_server *server)
@@ -32,13 +33,28 @@ static void kill_server(mcpump_server *server)
         kill(pid, SIGKILL);
 }
 
+static void end(mcpump_server *server, uint32_t how)
+{
+    mcpump_server_status status = {.size = sizeof(status)};
+    if (how == 0)
+        mcpump_server_close(server);
+    else if (how == 1)
+        mcpump_server_stop(server);
+    else if (how == 2)
+        mcpump_server_stop_begin(server);
+    else
+        mcpump_server_start(server, NULL);
+    mcpump_server_get_status(server, &status);
+    STRESS_CHECK(status.state <= MCPUMP_SERVER_STOPPED, "state %d", (int)status.state);
+}
+
 static void act(struct storm *storm, int number, int round, uint32_t dice)
 {
     mcpump_server *server = storm->servers[dice / 32 % SERVERS];
     mcpump_err err = MCPUMP_OK;
     switch (dice % 32) {
     case 0:
-        mcpump_server_close(server);
+        end(server, dice / 128 % 4);
         break;
     case 1:
         mcpump_server_interrupt(server);
@@ -54,7 +70,8 @@ static void act(struct storm *storm, int number, int round, uint32_t dice)
     case 6:
     case 7:
     case 8:
-        err = mcpump_server_connect(server, NULL);
+        err = dice / 128 % 4 == 0 ? mcpump_server_restart(server, NULL)
+                                  : mcpump_server_connect(server, NULL);
         break;
     default:
         err = stress_echo(server, number, round, 60000);

@@ -34,6 +34,9 @@ mcpump_server *stress_server(const struct stress *stress)
     mcpump_server *server = NULL;
     options.transport.command = stress->server;
     options.transport.stderr_sink = MCPUMP_STDERR_DISCARD;
+    options.backoff_first_ms = 1;
+    options.backoff_most_ms = 8;
+    options.max_reconnects = 1000000;
     STRESS_CHECK(mcpump_server_new(&options, &server, NULL) == MCPUMP_OK, "no server");
     return server;
 }

@@ -80,6 +80,7 @@ static int exit_status(mcpump_err err, mcpump_phase phase)
     case MCPUMP_ERR_NOT_OPEN:
     case MCPUMP_ERR_ALREADY_OPEN:
     case MCPUMP_ERR_QUEUE_FULL:
+    case MCPUMP_ERR_UNAVAILABLE:
         return is_starting(phase) ? CLI_EXIT_NOT_STARTED : CLI_EXIT_LOST;
     case MCPUMP_ERR_NO_MEMORY:
     case MCPUMP_ERR_SYSTEM:
