@@ -60,6 +60,7 @@
 #define MCPUMP_H
 
 #include "call.h"
+#include "config.h"
 #include "error.h"
 #include "export.h"
 #include "failure.h"

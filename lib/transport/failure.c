@@ -85,12 +85,13 @@ static void add_outage(struct mp_buffer *out, const struct mp_failure_facts *fac
 static char *make_message(const struct mp_failure_facts *facts, const char *tail)
 {
     struct mp_buffer out = MP_BUFFER_INIT;
-    mp_buffer_addf(&out, "%s: %s", facts->name, mcpump_phase_text(facts->phase));
-    if (facts->subject != NULL) {
+    if (facts->name != NULL)
+        mp_buffer_addf(&out, "%s: %s", facts->name, mcpump_phase_text(facts->phase));
+    if (facts->name != NULL && facts->subject != NULL) {
         mp_buffer_add_text(&out, " ");
         add_clean(&out, facts->subject, strlen(facts->subject));
     }
-    mp_buffer_add_text(&out, ": ");
+    mp_buffer_add_text(&out, facts->name != NULL ? ": " : "");
     add_cause(&out, facts);
     add_end_of_process(&out, facts);
     if (facts->err == MCPUMP_ERR_TIMEOUT)

@@ -9,7 +9,7 @@
 
 /* What is known. Zero means unknown or none; texts are borrowed. */
 struct mp_failure_facts {
-    const char *name; /* display name of the server */
+    const char *name; /* display name of the server; NULL: none, the sentence is the detail */
     mcpump_err err;
     mcpump_cause cause;
     mcpump_phase phase;

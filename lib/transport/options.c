@@ -157,6 +157,22 @@ mcpump_err mp_options_init(struct mp_options *ret_options, const mcpump_transpor
     return mp_fail(ret_failure, &facts, NULL);
 }
 
+mcpump_err mp_options_find_fault(const mcpump_transport_options *given,
+                                 struct mp_options_fault *ret_fault)
+{
+    struct mp_options copy = {.command = NULL};
+    struct mp_options_check check = {.given = given, .out = &copy, .err = MCPUMP_OK};
+    copy_all(&check);
+    mp_options_check_all(&check);
+    mp_options_done(&copy);
+    if (check.err == MCPUMP_ERR_INVALID_ARGUMENT) {
+        _Static_assert(sizeof(ret_fault->words) >= sizeof(check.detail), "it fits");
+        ret_fault->key = check.key;
+        memcpy(ret_fault->words, check.detail, sizeof(check.detail));
+    }
+    return check.err;
+}
+
 static void free_list(char **list, bool wipe)
 {
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {

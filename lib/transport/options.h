@@ -50,6 +50,17 @@ mcpump_err mp_options_init(struct mp_options *ret_options, const mcpump_transpor
                            mcpump_failure **ret_failure);
 void mp_options_done(struct mp_options *options);
 
+/* What mp_options_init would refuse: which key, and what is wrong with it. */
+struct mp_options_fault {
+    const char *key; /* static */
+    char words[512];
+};
+
+/* Looks without keeping anything. `given` is of our size. Errors: INVALID_ARGUMENT, then *ret_fault
+ * is filled in; NO_MEMORY. */
+mcpump_err mp_options_find_fault(const mcpump_transport_options *given,
+                                 struct mp_options_fault *ret_fault);
+
 /*
  * Copies a struct of options that starts with its size into one of our size: an older caller's
  * smaller one leaves the rest at zero; of a newer caller's larger one the rest must be zero, else

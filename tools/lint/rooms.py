@@ -14,6 +14,7 @@ ROOMS = {
     "process": ["base"],
     "transport": ["base", "wire", "process"],
     "mcp": ["base", "wire", "process", "transport"],
+    "config": ["base", "wire", "process", "transport", "mcp"],
 }
 # system header: the only rooms that may know it
 SYSTEM = {
