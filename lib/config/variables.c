@@ -4,6 +4,7 @@
  * that what it holds is freed with it. Nothing here puts a value, or what stands in place of a
  * name, into a message.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -155,10 +156,12 @@ static void read_file(struct variables *variables, struct mp_span value)
     if (path == NULL)
         return;
     int err = mp_file_read(path, ENV_FILE_BYTES, &text, &size);
-    if (err != 0) {
+    if (err == ENOMEM)
+        mp_loader_noted(loader, NULL);
+    else if (err != 0)
         report_file(loader, &place, path, 0, mp_text_errno(err, scratch));
+    if (err != 0)
         return;
-    }
     struct mp_env_file file = {text, text + size, 0};
     read_lines(variables, &place, path, &file);
     mp_vault_free(text);

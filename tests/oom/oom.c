@@ -421,6 +421,55 @@ static void play_two(void)
     mcpump_server_free(comers[0].server);
 }
 
+/* -- scenes with a configuration */
+
+/* A usable entry of every kind of value, one with a problem, one with a warning. */
+static const char config_text[] =
+    "{\"mcpServers\": {\"a\": {\"command\": \"a\", \"args\": [\"b\", \"${NONE:-c}\"],"
+    "\"env\": {\"A\": \"a secret\", \"B\": 1, \"C\": null}, \"envFile\": \"/dev/null\","
+    "\"cwd\": \"/\", \"mcpump\": {\"inherit_env\": [\"D\"], \"unset_env\": [\"E\"],"
+    "\"stderr_file\": \"x.log\", \"rlimits\": {\"core\": 0}}},"
+    "\"b\": {\"command\": \"b\", \"envFile\": \"/nowhere\"}, \"c\": {\"command\": \"c\", \"zag\": "
+    "1}}}";
+
+static void play_config(void)
+{
+    mcpump_config *config = NULL;
+    mcpump_failure *failure = NULL;
+    arm();
+    mcpump_err err =
+        mcpump_config_parse("f.json", config_text, strlen(config_text), &config, &failure);
+    inject_disarm();
+    check_step("parse", err, MCPUMP_OK, failure);
+    check((err == MCPUMP_OK) == (config != NULL), "a configuration beside failure");
+    if (config != NULL) {
+        check(mcpump_config_count(config) == 3, "entries are missing");
+        check(mcpump_config_options(config, 0) != NULL, "%s", mcpump_config_problem(config, 0));
+        check(mcpump_config_state(config, 1) == MCPUMP_ENTRY_INVALID, "no problem");
+        check(mcpump_config_warning_count(config) == 1, "no warning");
+    }
+    mcpump_config_free(config);
+}
+
+static void play_config_faults(void)
+{
+    static const char text[] = "{\"mcpServers\": {\"a\": {}, \"a\": {}}}";
+    mcpump_config *config = NULL;
+    mcpump_failure *failure = NULL;
+    arm();
+    mcpump_err err = mcpump_config_parse("f.json", text, strlen(text), &config, &failure);
+    check_step("twice", err, MCPUMP_ERR_INVALID_ARGUMENT, failure);
+    err = mcpump_config_load("/dev/null", &config, &failure);
+    check_step("empty", err, MCPUMP_ERR_INVALID_ARGUMENT, failure);
+    err = mcpump_config_load("/nowhere", &config, &failure);
+    check_step("nowhere", err, MCPUMP_ERR_SYSTEM, failure);
+    setenv("XDG_CONFIG_HOME", "/nowhere", 1);
+    err = mcpump_config_load(NULL, &config, &failure);
+    check_step("no file", err, MCPUMP_ERR_SYSTEM, failure);
+    inject_disarm();
+    check(config == NULL, "a configuration beside failure");
+}
+
 /* -- what is left */
 
 static int count_entries(const char *directory)
@@ -464,6 +513,7 @@ static const struct scene scenes[] = {
     {"modern server", play_modern, false}, {"legacy server", play_legacy, false},
     {"silent probe", play_silent, false},  {"late probe", play_late, false},
     {"respawn", play_respawn, false},      {"two threads", play_two, false},
+    {"config", play_config, false},        {"config faults", play_config_faults, false},
 };
 
 /* Whether an allocation failed: else the scene has no more of them. */

@@ -19,72 +19,74 @@ static char *copy(const char *text, size_t size)
     return bytes;
 }
 
+static const struct {
+    const char *text;
+    size_t size, at;
+    const char *why; /* NULL: valid */
+} checks[] = {
+    {BYTES("{}"), 0, NULL},
+    {BYTES("[]"), 0, NULL},
+    {BYTES(" {\"a\": [1, {\"b\": null}, true, false, -1.5e3, \"\\u00e4\\n\"]} \n"), 0, NULL},
+    {BYTES("\"x\""), 0, NULL},
+    {BYTES("\xEF\xBB\xBF{}"), 0, NULL},
+    {BYTES("{\"a\": 1, // one\n /* two\n */ \"b\": [1, 2, ], }"), 0, NULL},
+    {BYTES("// only\n{} // and"), 0, NULL},
+    {BYTES("{\"a//b\": \"/* c */\", \"d\": \"\\\"//\"}"), 0, NULL},
+    {BYTES(""), 0, "the text ends too early"},
+    {BYTES(" \n"), 2, "the text ends too early"},
+    {BYTES("{"), 1, "the text ends too early"},
+    {BYTES("{\"a\""), 4, "the text ends too early"},
+    {BYTES("{\"a\":"), 5, "the text ends too early"},
+    {BYTES("{\"a\":1"), 6, "the text ends too early"},
+    {BYTES("[1"), 2, "the text ends too early"},
+    {BYTES("[1,"), 3, "the text ends too early"},
+    {BYTES("{a:1}"), 1, "a key in double quotes is expected here"},
+    {BYTES("{,}"), 1, "a key in double quotes is expected here"},
+    {BYTES("{\"a\":1,,}"), 7, "a key in double quotes is expected here"},
+    {BYTES("{'a':1}"), 1, "a key in double quotes is expected here"},
+    {BYTES("{\"a\" 1}"), 5, "a colon is expected here"},
+    {BYTES("{\"a\":,}"), 5, "a value is expected here"},
+    {BYTES("{\"a\":}"), 5, "a value is expected here"},
+    {BYTES("[,]"), 1, "a value is expected here"},
+    {BYTES("[1,,]"), 3, "a value is expected here"},
+    {BYTES("[nul]"), 1, "a value is expected here"},
+    {BYTES("[01]"), 2, "a comma or ] is expected here"},
+    {BYTES("[1 2]"), 3, "a comma or ] is expected here"},
+    {BYTES("[1}"), 2, "a comma or ] is expected here"},
+    {BYTES("{\"a\":1 \"b\":2}"), 7, "a comma or } is expected here"},
+    {BYTES("{\"a\":1]"), 6, "a comma or } is expected here"},
+    {BYTES("{} {}"), 3, "the text goes on behind its end"},
+    {BYTES("{}\0"), 2, "the text goes on behind its end"},
+    {BYTES("[1 / 2]"), 3, "a comma or ] is expected here"},
+    {BYTES("[1] /"), 4, "the text goes on behind its end"},
+    {BYTES("[1, /* 2]"), 4, "a comment has no end"},
+    {BYTES("[1, /*/ 2]"), 4, "a comment has no end"},
+    {BYTES("[\"a]"), 1, "a string is not closed on its line"},
+    {BYTES("[\"a\n\"]"), 1, "a string is not closed on its line"},
+    {BYTES("[\"a\\"), 1, "a string is not closed on its line"},
+    {BYTES("[\"a\tb\"]"), 3, "a string holds a control character"},
+    {BYTES("[\"C:\\Users\"]"), 5,
+     "a string holds an escape that JSON does not know; a backslash is written twice"},
+    {BYTES("[\"\\u12\"]"), 1, "a string holds a \\u without its four hexadecimal digits"},
+    {BYTES("{\"a\\q\":1}"), 4,
+     "a string holds an escape that JSON does not know; a backslash is written twice"},
+    {BYTES("[\"\xFF\"]"), 2, "the text is not UTF-8"},
+    {BYTES("{} // \xC3"), 6, "the text is not UTF-8"},
+    {BYTES("\xFF\xFE{"), 0, "the text is not UTF-8"},
+};
+
 Test(json, check)
 {
-    static const struct {
-        const char *text;
-        size_t size, at;
-        const char *why; /* NULL: valid */
-    } rows[] = {
-        {BYTES("{}"), 0, NULL},
-        {BYTES("[]"), 0, NULL},
-        {BYTES(" {\"a\": [1, {\"b\": null}, true, false, -1.5e3, \"\\u00e4\\n\"]} \n"), 0, NULL},
-        {BYTES("\"x\""), 0, NULL},
-        {BYTES("\xEF\xBB\xBF{}"), 0, NULL},
-        {BYTES("{\"a\": 1, // one\n /* two\n */ \"b\": [1, 2, ], }"), 0, NULL},
-        {BYTES("// only\n{} // and"), 0, NULL},
-        {BYTES("{\"a//b\": \"/* c */\", \"d\": \"\\\"//\"}"), 0, NULL},
-        {BYTES(""), 0, "the text ends too early"},
-        {BYTES(" \n"), 2, "the text ends too early"},
-        {BYTES("{"), 1, "the text ends too early"},
-        {BYTES("{\"a\""), 4, "the text ends too early"},
-        {BYTES("{\"a\":"), 5, "the text ends too early"},
-        {BYTES("{\"a\":1"), 6, "the text ends too early"},
-        {BYTES("[1"), 2, "the text ends too early"},
-        {BYTES("[1,"), 3, "the text ends too early"},
-        {BYTES("{a:1}"), 1, "a key in double quotes is expected here"},
-        {BYTES("{,}"), 1, "a key in double quotes is expected here"},
-        {BYTES("{\"a\":1,,}"), 7, "a key in double quotes is expected here"},
-        {BYTES("{'a':1}"), 1, "a key in double quotes is expected here"},
-        {BYTES("{\"a\" 1}"), 5, "a colon is expected here"},
-        {BYTES("{\"a\":,}"), 5, "a value is expected here"},
-        {BYTES("{\"a\":}"), 5, "a value is expected here"},
-        {BYTES("[,]"), 1, "a value is expected here"},
-        {BYTES("[1,,]"), 3, "a value is expected here"},
-        {BYTES("[nul]"), 1, "a value is expected here"},
-        {BYTES("[01]"), 2, "a comma or ] is expected here"},
-        {BYTES("[1 2]"), 3, "a comma or ] is expected here"},
-        {BYTES("[1}"), 2, "a comma or ] is expected here"},
-        {BYTES("{\"a\":1 \"b\":2}"), 7, "a comma or } is expected here"},
-        {BYTES("{\"a\":1]"), 6, "a comma or } is expected here"},
-        {BYTES("{} {}"), 3, "the text goes on behind its end"},
-        {BYTES("{}\0"), 2, "the text goes on behind its end"},
-        {BYTES("[1 / 2]"), 3, "a comma or ] is expected here"},
-        {BYTES("[1] /"), 4, "the text goes on behind its end"},
-        {BYTES("[1, /* 2]"), 4, "a comment has no end"},
-        {BYTES("[1, /*/ 2]"), 4, "a comment has no end"},
-        {BYTES("[\"a]"), 1, "a string is not closed on its line"},
-        {BYTES("[\"a\n\"]"), 1, "a string is not closed on its line"},
-        {BYTES("[\"a\\"), 1, "a string is not closed on its line"},
-        {BYTES("[\"a\tb\"]"), 3, "a string holds a control character"},
-        {BYTES("[\"C:\\Users\"]"), 5,
-         "a string holds an escape that JSON does not know; a backslash is written twice"},
-        {BYTES("[\"\\u12\"]"), 1, "a string holds a \\u without its four hexadecimal digits"},
-        {BYTES("{\"a\\q\":1}"), 4,
-         "a string holds an escape that JSON does not know; a backslash is written twice"},
-        {BYTES("[\"\xFF\"]"), 2, "the text is not UTF-8"},
-        {BYTES("{} // \xC3"), 6, "the text is not UTF-8"},
-        {BYTES("\xFF\xFE{"), 0, "the text is not UTF-8"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(checks); i++) {
         struct mp_json_fault fault = {NULL, NULL};
-        char *text = copy(rows[i].text, rows[i].size);
-        bool ok = mp_json_check(text, rows[i].size, &fault);
-        cr_expect_eq(ok, rows[i].why == NULL, "row %zu, %s: %s", i, rows[i].text, fault.why);
-        if (!ok && rows[i].why != NULL) {
-            cr_expect_str_eq(fault.why, rows[i].why, "row %zu, %s: %s", i, rows[i].text, fault.why);
-            cr_expect_eq((size_t)(fault.at - text), rows[i].at, "row %zu, %s: at %zu", i,
-                         rows[i].text, (size_t)(fault.at - text));
+        char *text = copy(checks[i].text, checks[i].size);
+        bool ok = mp_json_check(text, checks[i].size, &fault);
+        cr_expect_eq(ok, checks[i].why == NULL, "row %zu, %s: %s", i, checks[i].text, fault.why);
+        if (!ok && checks[i].why != NULL) {
+            cr_expect_str_eq(fault.why, checks[i].why, "row %zu, %s: %s", i, checks[i].text,
+                             fault.why);
+            cr_expect_eq((size_t)(fault.at - text), checks[i].at, "row %zu, %s: at %zu", i,
+                         checks[i].text, (size_t)(fault.at - text));
         }
         free(text);
     }
