@@ -95,6 +95,8 @@ static void warn_unknown(struct mp_loader *loader, const struct mp_key_table *ta
                          const struct mp_place *place, const char *name)
 {
     const struct mp_key_table *where;
+    if (loader->config->warning_count == MP_CONFIG_MOST_WARNINGS)
+        return; /* guesses cost time */
     const struct mp_key *guess = mp_key_guess(table, name, &where);
     if (guess == NULL)
         mp_report_warning(loader, place, "unknown key");

@@ -199,7 +199,7 @@ static void free_secrets(mcpump_secret_variable *secrets)
 void mp_options_done(struct mp_options *options)
 {
     free(options->command);
-    free_list(options->args, false);
+    free_list(options->args, true); /* there are tokens in some */
     free_list(options->env, true);
     free_list(options->inherit_env, false);
     free_list(options->unset_env, false);

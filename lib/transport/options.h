@@ -12,8 +12,8 @@
 
 struct mp_options {
     char *command;
-    char **args; /* ended by NULL, as are the next two; never NULL */
-    char **env;  /* wiped when freed */
+    char **args; /* ended by NULL, as are the next two; never NULL; wiped when freed */
+    char **env;  /* as well */
     char **inherit_env;
     char **unset_env;
     mcpump_secret_variable *secret_env; /* ended by an entry without name */
