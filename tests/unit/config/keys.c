@@ -33,6 +33,7 @@ Test(keys, guesses)
         {entry, "comand", "command", entry},
         {entry, "commnad", "command", entry},
         {entry, "Command", "command", entry},
+        {entry, "comm", NULL, NULL},
         {entry, "arg", "args", entry},
         {entry, "arguments", NULL, NULL},
         {entry, "envs", "env", entry},

@@ -292,6 +292,19 @@ Test(problems, warnings)
     }
 }
 
+/* What is found out late may stand early in the file. */
+Test(problems, lines_go_back)
+{
+    mcpump_config *config = parse(ENTRY("\n\"timeout\": 30,\n\n\"zag\": 1,\n\"command\": \"a\""));
+    cr_assert_eq(mcpump_config_warning_count(config), 2);
+    cr_expect_str_eq(mcpump_config_warning(config, 0),
+                     "/tmp/f.json:5: mcpServers.x.zag: unknown key");
+    cr_expect_str_eq(mcpump_config_warning(config, 1),
+                     "/tmp/f.json:3: mcpServers.x.timeout: it counts milliseconds: this is below a "
+                     "second");
+    mcpump_config_free(config);
+}
+
 /* Keys of other hosts, and what people write as comments. */
 Test(problems, no_warnings)
 {

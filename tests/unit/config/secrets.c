@@ -124,15 +124,15 @@ static size_t count_in_memory(const char *needle, size_t size)
 Test(secrets, nothing_stays_in_memory)
 {
     char needle[] = "fvzcyr-frperg-inyhr"; /* made the value in place, each letter moved by 13 */
-    static char text[256];
+    static char text[2048];
     if (HAS_ODD_MEMORY)
         return;
     mallopt(M_PERTURB, 0); /* what is freed stays what it was */
     for (char *at = needle; *at != '\0'; at++)
         *at = *at == '-' ? '-' : (char)('a' + (*at - 'a' + 13) % 26);
     snprintf(text, sizeof(text),
-             ENTRY("\"command\": \"a\", \"args\": [\"%s\"], \"env\": {\"A\": \"%s\"}"), needle,
-             needle);
+             ENTRY("\"command\": \"a\", \"args\": [\"%0700d%s\"], \"env\": {\"A\": \"%s\"}"), 0,
+             needle, needle);
     size_t size = strlen(needle), before = count_in_memory(needle, size);
     mcpump_config *config = parse(text);
     cr_expect_eq(count_in_memory(needle, size), before + 2, "not the argument and the secret only");
