@@ -207,8 +207,8 @@ Test(problems, of_one_among_others, .init = set_variables)
                                   "\"d\": {\"command\": \"a\", \"args\": [\"${ONE}\"]}}}");
     static const char *const problems[] = {
         "", "/tmp/f.json:3: mcpServers.b.args: it must be an array of strings, not a number",
-        "/tmp/f.json:4: mcpServers.c.command: the variable UNSET is not set, and no default is "
-        "given",
+        ("/tmp/f.json:4: mcpServers.c.command: the variable UNSET is not set, and no default is "
+         "given"),
         ""};
     cr_assert_eq(mcpump_config_count(config), COUNT(problems));
     for (size_t i = 0; i < COUNT(problems); i++) {

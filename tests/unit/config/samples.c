@@ -59,8 +59,8 @@ Test(samples, mcp_json)
 {
     static const char *const problems[] = {
         "", "12: mcpServers.remote.url: remote servers are not supported",
-        "21: mcpServers.database.env.DB_PASSWORD: the variable DB_PASSWORD is not set, and no "
-        "default is given"};
+        ("21: mcpServers.database.env.DB_PASSWORD: the variable DB_PASSWORD is not set, and no "
+         "default is given")};
     mcpump_config *config = load(".mcp.json");
     expect_words(config, problems, COUNT(problems));
     cr_expect_eq(mcpump_config_warning_count(config), 0, "%s", mcpump_config_warning(config, 0));
@@ -74,8 +74,8 @@ Test(samples, mcp_json)
 Test(samples, vscode)
 {
     static const char *const problems[] = {
-        "22: servers.perplexity.env.PERPLEXITY_API_KEY: ${input:perplexity-key}: inputs are asked "
-        "for by VS Code only",
+        ("22: servers.perplexity.env.PERPLEXITY_API_KEY: ${input:perplexity-key}: inputs are asked "
+         "for by VS Code only"),
         "", "39: servers.copilot.url: remote servers are not supported"};
     mcpump_config *config = load(".vscode/mcp.json");
     expect_words(config, problems, COUNT(problems));
