@@ -62,10 +62,12 @@ MCPUMP_API const char *mcpump_event_subscription(const mcpump_event *event);
 
 /**
  * Answers a REQUEST: with `result`, the text of a JSON value, or, when that is NULL, with an error
- * of `code` and `message`. Once: the second answer, one after the deadline of the request (it was
- * answered with -32601 then), and one whose connection is gone fail with NOT_OPEN. Any thread; does
- * not wait for the server. Errors: INVALID_ARGUMENT (another kind), INVALID_REQUEST (no valid JSON
- * on one line), NOT_OPEN, NO_MEMORY. Source: MCP 2025-11-25 client features.
+ * of `code` and `message`. Borrowed until it returns. Once: the second answer, one after the
+ * deadline of the request (it was answered with -32601 then), and one whose connection is gone fail
+ * with NOT_OPEN. Any thread; does not wait for the server. Errors: INVALID_ARGUMENT (an event of
+ * another kind, neither a result nor a message), INVALID_REQUEST (the result is not one JSON
+ * value), NOT_OPEN, QUEUE_FULL and NO_MEMORY (it can be answered again). Source: MCP 2025-11-25
+ * client features.
  */
 MCPUMP_API mcpump_err mcpump_event_respond(mcpump_event *event, const char *result, int code,
                                            const char *message);

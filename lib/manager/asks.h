@@ -14,36 +14,45 @@
 #include "mcpump/error.h"
 #include "transport/transport.h"
 
-/* One request; on the list until it is answered, and held by the event that tells of it. */
+enum mp_ask_state {
+    MP_ASK_OPEN,
+    MP_ASK_SENDING, /* a thread is handing the answer to the transport */
+    MP_ASK_OVER,    /* answered, or its connection is gone; off the list */
+};
+
+/* One request; on the list until it is over, and held by the event that tells of it. */
 struct mp_ask {
     /* -- immutable */
     char *id; /* JSON text */
     mp_deadline deadline;
     /* -- protected by mp_asks.lock */
     struct mp_ask *next;
-    bool is_open; /* not yet answered, and the connection is the same */
+    enum mp_ask_state state;
     bool is_held; /* by its event */
 };
 
 struct mp_asks {
     mcpump_transport *transport; /* immutable */
     struct mp_mutex lock;
+    struct mp_cond sent; /* an answer is no longer being sent; mp_asks_close waits for it */
     /* -- protected by lock */
     struct mp_ask *first;
-    size_t count;
+    size_t count, sending;
 };
 
 /* More open asks than this are answered with -32601 at once: a server that asks without end. */
 #define MP_ASKS_MOST 256
 
 void mp_asks_init(struct mp_asks *asks, mcpump_transport *transport);
+/* None may be held. */
 void mp_asks_done(struct mp_asks *asks);
 
 /* A new one, held, or NULL: too many, or no memory. Reader thread. */
 struct mp_ask *mp_asks_add(struct mp_asks *asks, struct mp_span id, mp_deadline deadline);
 
-/* Answers it: with a result (JSON text) or, when that is NULL, an error. Errors: NOT_OPEN (answered
- * before, or its connection is gone), NO_MEMORY. */
+/* Answers it: with a result (the text of one JSON value) or, when that is NULL, an error. Errors:
+ * NOT_OPEN (answered before, or its connection is gone), QUEUE_FULL and NO_MEMORY (it stays open).
+ */
 mcpump_err mp_asks_answer(struct mp_asks *asks, struct mp_ask *ask, const char *result, int code,
                           const char *message);
 
@@ -53,7 +62,8 @@ void mp_asks_release(struct mp_asks *asks, struct mp_ask *ask);
 /* Answers those whose time is over; returns the next deadline, MP_NEVER when there is none. */
 mp_deadline mp_asks_expire(struct mp_asks *asks);
 
-/* The connection is gone: none of them can be answered any more. */
+/* The connection is gone, or going: none of them can be answered any more. Waits for the answers
+ * that are being sent, which does not take long, so that none meets the next connection. */
 void mp_asks_close(struct mp_asks *asks);
 
 #endif

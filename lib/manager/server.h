@@ -23,10 +23,12 @@
 #include "transport/transport.h"
 
 struct mp_events;
+struct mp_seat;
 
-/* What ties a server to its manager; all NULL for a server alone. Borrowed until the server is
- * detached. */
+/* What ties a server to its manager; all NULL for a server alone. The server holds the seat, which
+ * keeps the rest. */
 struct mp_owner {
+    struct mp_seat *seat;
     const char *name;
     struct mp_events *events;
     struct mp_turns *turns;

@@ -19,6 +19,8 @@
 /* After the first of exit, end of stdout, failed write: how long the others may take, so that what
  * was said last is read and the exit status is known. */
 #define DRAIN_MS 100
+/* A larger answer stands in line with the requests: the room ahead of them is for small frames. */
+#define LARGE_ANSWER_BYTES (64 * 1024)
 
 /* -- dispatch: one message */
 
@@ -64,19 +66,20 @@ static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
     mp_count(&transport->counters.replies, 1);
 }
 
-bool mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer)
+mcpump_err mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer)
 {
-    struct mp_frame *frame = mp_frame_new(answer, true);
-    mcpump_err err = MCPUMP_ERR_NO_MEMORY;
-    if (frame != NULL)
-        err = mp_writer_send(&transport->writer, frame, false);
+    bool is_large = answer->size > LARGE_ANSWER_BYTES;
+    struct mp_frame *frame = mp_frame_new(answer, !is_large);
+    if (frame == NULL)
+        return MCPUMP_ERR_NO_MEMORY;
+    mcpump_err err = mp_writer_send(&transport->writer, frame, false);
     if (err == MCPUMP_OK)
-        return true;
+        return MCPUMP_OK;
     mp_frame_free(frame);
     /* Asks and does not read the answers. */
-    if (err == MCPUMP_ERR_QUEUE_FULL)
+    if (err == MCPUMP_ERR_QUEUE_FULL && !is_large)
         mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
-    return false;
+    return err;
 }
 
 static void dispatch_request(mcpump_transport *transport, struct mp_span line,

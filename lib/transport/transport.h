@@ -168,9 +168,10 @@ void mp_transport_close_begin(mcpump_transport *transport, bool hurry);
 /* How often mcpump_shutdown was called in this process: what it ended does not come back. */
 uint64_t mp_transport_shutdowns(void);
 
-/* Tells the server something of its own accord, ahead of requests: an answer to what it asked.
- * Takes the text, a whole frame with its LF. False: the connection is lost, or no memory. */
-bool mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer);
+/* Answers what the server asked, ahead of requests unless the answer is large. Takes the text, a
+ * whole frame with its LF. Errors: CLOSED (the connection is lost), QUEUE_FULL (of small answers: it
+ * is lost then), NO_MEMORY. */
+mcpump_err mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer);
 
 /* The default timeout, or that of the options if they have one, as a deadline from now. */
 mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t timeout_ms);
