@@ -72,7 +72,7 @@ static void lose_locked(mcpump_server *server) MP_REQUIRES(&server->lock)
 
 static struct mp_event_source source_of(mcpump_server *server)
 {
-    return (struct mp_event_source){server, server->name, atomic_load(&server->generation)};
+    return (struct mp_event_source){server, atomic_load(&server->generation)};
 }
 
 static void on_notified(void *user, struct mp_span line, const struct mp_envelope *envelope)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The making and freeing of servers, and their latch. */
+#include "manager/seat.h"
 #include "manager/server.h"
 
 #include <inttypes.h>
@@ -80,11 +81,11 @@ static mcpump_err init(mcpump_server *server, const mcpump_server_options *optio
         return err;
     mp_asks_init(&server->asks, server->transport);
     mp_server_listen(server);
-    if (owner != NULL)
+    if (owner != NULL) {
         server->owner = *owner;
-    server->name = strdup(owner != NULL ? owner->name : "");
-    if (server->name == NULL ||
-        !mp_client_init(&server->client, options->client_name, options->client_version))
+        mp_seat_ref(owner->seat);
+    }
+    if (!mp_client_init(&server->client, options->client_name, options->client_version))
         return MCPUMP_ERR_NO_MEMORY;
     return take_options(server, options, ret_failure);
 }
@@ -97,7 +98,7 @@ static void destroy(mcpump_server *server)
     mp_client_done(&server->client);
     mcpump_failure_free(server->last_failure);
     free(server->hello);
-    free(server->name);
+    mp_seat_unref(server->owner.seat);
     mp_cond_done(&server->changed);
     mp_cond_done(&server->work);
     mp_mutex_done(&server->lock);

@@ -29,7 +29,6 @@ struct mp_seat;
  * keeps the rest. */
 struct mp_owner {
     struct mp_seat *seat;
-    const char *name;
     struct mp_events *events;
     struct mp_turns *turns;
     int64_t request_timeout_ms;
@@ -51,7 +50,6 @@ struct mcpump_server {
     int64_t idle_timeout_ms; /* 0: never */
     struct mp_policy policy;
     struct mp_owner owner;
-    char *name; /* owner.name; "" for a server alone */
 
     atomic_int refs; /* given back with acquire and release */
     /* -- atomic, relaxed: each is a number of its own */
@@ -77,6 +75,7 @@ struct mcpump_server {
     struct mp_thread keeper; /* started by the first who wants a connection, joined by free */
     bool has_keeper;
     bool is_quitting;
+    bool is_retired; /* its manager is through with it: nothing starts it any more */
     uint64_t nudges; /* what the keeper has been woken for */
     mcpump_server_state state;
     mcpump_era last_era; /* of the last connection; AUTO: none yet */
@@ -147,6 +146,9 @@ void mp_server_drop_locked(mcpump_server *server) MP_REQUIRES(&server->lock);
 /* Wants the connection down, and the state IDLE or STOPPED. `hurry`: skip the graces. Returns the
  * number to wait for; does not block. */
 uint64_t mp_server_down(mcpump_server *server, mcpump_server_state state, bool hurry);
+
+/* From now on, who asks for a connection fails with NOT_OPEN. One that there is is left alone. */
+void mp_server_retire(mcpump_server *server);
 
 /* Waits until that was done, or the deadline: false then. */
 bool mp_server_wait_down(mcpump_server *server, uint64_t down, mp_deadline deadline);

@@ -104,6 +104,8 @@ static struct sight look_locked(struct comer *comer) MP_REQUIRES(&comer->server-
     mcpump_err err = stopped(comer);
     if (err == MCPUMP_OK && server->closes != comer->closes)
         err = MCPUMP_ERR_CLOSED;
+    if (err == MCPUMP_OK && server->is_retired)
+        err = MCPUMP_ERR_NOT_OPEN;
     if (err != MCPUMP_OK)
         return (struct sight){.view = VIEW_FAIL, .err = err};
     bool has_failed = server->attempts != comer->attempts && server->last_err != MCPUMP_OK &&

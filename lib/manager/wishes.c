@@ -24,7 +24,7 @@ void mp_server_nudge(mcpump_server *server)
 static void tell_locked(mcpump_server *server, mcpump_server_state previous,
                         const mcpump_failure *failure) MP_REQUIRES(&server->lock)
 {
-    struct mp_event_source source = {server, server->name, atomic_load(&server->generation)};
+    struct mp_event_source source = {server, atomic_load(&server->generation)};
     if (mp_events_want(server->owner.events, MCPUMP_EVENT_STATE))
         mp_events_post_state(server->owner.events, &source, server->state, previous, failure);
 }
@@ -154,6 +154,13 @@ static mcpump_err refuse_start(mcpump_server *server, mcpump_err err, int sys_er
     return mp_fail(ret_failure, &facts, NULL);
 }
 
+void mp_server_retire(mcpump_server *server)
+{
+    mp_mutex_lock(&server->lock);
+    server->is_retired = true;
+    mp_mutex_unlock(&server->lock);
+}
+
 mcpump_err mcpump_server_start(mcpump_server *server, mcpump_failure **ret_failure)
 {
     if (ret_failure != NULL)
@@ -164,11 +171,15 @@ mcpump_err mcpump_server_start(mcpump_server *server, mcpump_failure **ret_failu
         return refuse_start(server, MCPUMP_ERR_FORKED, 0, ret_failure);
     int err = 0;
     mp_mutex_lock(&server->lock);
-    if (server->state != MCPUMP_SERVER_READY && server->state != MCPUMP_SERVER_CONNECTING)
+    bool is_retired = server->is_retired;
+    if (!is_retired && server->state != MCPUMP_SERVER_READY &&
+        server->state != MCPUMP_SERVER_CONNECTING)
         err = mp_server_want_locked(server, mp_latch_count(&server->transport->latch));
-    if (err == 0)
+    if (err == 0 && !is_retired)
         server->is_wanted = server->comes_back = true;
     mp_mutex_unlock(&server->lock);
+    if (is_retired)
+        return refuse_start(server, MCPUMP_ERR_NOT_OPEN, 0, ret_failure);
     return err == 0 ? MCPUMP_OK : refuse_start(server, MCPUMP_ERR_SPAWN, err, ret_failure);
 }
 
