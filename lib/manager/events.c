@@ -332,10 +332,10 @@ static void wait_for_ring(const struct mp_events *events, const struct mp_bell *
 static mcpump_err cause_to_end(const struct mp_events *events, uint64_t latch_count,
                                mp_deadline deadline)
 {
+    if (atomic_load(&events->is_closed)) /* for good, which an interrupt is not */
+        return MCPUMP_ERR_CLOSED;
     if (mp_latch_hits(&events->latch, latch_count))
         return MCPUMP_ERR_INTERRUPTED;
-    if (atomic_load(&events->is_closed))
-        return MCPUMP_ERR_CLOSED;
     return mp_deadline_passed(deadline) ? MCPUMP_ERR_TIMEOUT : MCPUMP_OK;
 }
 

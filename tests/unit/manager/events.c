@@ -732,6 +732,8 @@ Test(events, closed_it_takes_nothing_and_gives_what_it_has)
     cr_expect_null(request(&stage, 0, REQUEST));
     expect_params(&stage, "[1]", 0);
     cr_expect_eq(mp_events_take(stage.events, MP_NEVER, &event), MCPUMP_ERR_CLOSED);
+    mp_events_interrupt(stage.events);
+    cr_expect_eq(mp_events_take(stage.events, MP_NEVER, &event), MCPUMP_ERR_CLOSED, "the stronger");
     take_transports(&stage);
     teardown(&stage);
 }
