@@ -13,14 +13,16 @@ int64_t mp_now_ns(void)
     return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
+mp_deadline mp_deadline_from(int64_t start_ns, int64_t ms)
+{
+    if (ms < 0 || ms > (MP_NEVER - start_ns) / NS_PER_MS)
+        return MP_NEVER;
+    return start_ns + ms * NS_PER_MS;
+}
+
 mp_deadline mp_deadline_after_ms(int64_t ms)
 {
-    if (ms < 0)
-        return MP_NEVER;
-    int64_t now = mp_now_ns();
-    if (ms > (MP_NEVER - now) / NS_PER_MS)
-        return MP_NEVER;
-    return now + ms * NS_PER_MS;
+    return mp_deadline_from(mp_now_ns(), ms);
 }
 
 bool mp_deadline_passed(mp_deadline deadline)

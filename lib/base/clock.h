@@ -13,7 +13,8 @@ typedef int64_t mp_deadline;
 
 int64_t mp_now_ns(void);
 
-/* ms < 0: never. Saturates. */
+/* So long after start_ns, or after now. ms < 0: never. Saturates. */
+mp_deadline mp_deadline_from(int64_t start_ns, int64_t ms);
 mp_deadline mp_deadline_after_ms(int64_t ms);
 
 static inline mp_deadline mp_deadline_earlier(mp_deadline a, mp_deadline b)

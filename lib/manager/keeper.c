@@ -359,8 +359,8 @@ static mp_deadline idle_deadline_locked(mcpump_server *server) MP_REQUIRES(&serv
         return MP_NEVER;
     if (atomic_load(&server->users) > 0)
         return mp_deadline_after_ms(server->idle_timeout_ms);
-    return atomic_load_explicit(&server->last_used_ns, memory_order_relaxed) +
-           server->idle_timeout_ms * NS_PER_MS;
+    int64_t last_used_ns = atomic_load_explicit(&server->last_used_ns, memory_order_relaxed);
+    return mp_deadline_from(last_used_ns, server->idle_timeout_ms);
 }
 
 /* Sleeps until it is nudged or a time has come. */

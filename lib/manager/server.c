@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The making and freeing of servers, and their latch. */
-#include "manager/seat.h"
 #include "manager/server.h"
+#include "manager/seat.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -169,8 +169,8 @@ void mp_transport_close_begin(mcpump_transport *transport, bool hurry);
 uint64_t mp_transport_shutdowns(void);
 
 /* Answers what the server asked, ahead of requests unless the answer is large. Takes the text, a
- * whole frame with its LF. Errors: CLOSED (the connection is lost), QUEUE_FULL (of small answers: it
- * is lost then), NO_MEMORY. */
+ * whole frame with its LF. Errors: CLOSED (the connection is lost), QUEUE_FULL (of small answers:
+ * it is lost then), NO_MEMORY. */
 mcpump_err mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer);
 
 /* The default timeout, or that of the options if they have one, as a deadline from now. */

@@ -15,6 +15,7 @@ ROOMS = {
     "transport": ["base", "wire", "process"],
     "mcp": ["base", "wire", "process", "transport"],
     "config": ["base", "wire", "process", "transport", "mcp"],
+    "manager": ["base", "wire", "process", "transport", "mcp", "config"],
 }
 # system header: the only rooms that may know it
 SYSTEM = {

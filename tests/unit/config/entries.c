@@ -115,26 +115,6 @@ Test(entries, zero_and_forever)
     mcpump_config_free(config);
 }
 
-/* A server takes whatever counts as usable: the table and the checks of the options agree. */
-Test(entries, extremes_are_taken_by_a_server)
-{
-    mcpump_config *config = parse(
-        OWN("\"max_message_bytes\": 9007199254740991, \"max_junk_lines\": 9007199254740991,"
-            "\"write_queue_bytes\": 9007199254740991, \"default_timeout_ms\": 9007199254740991,"
-            "\"probe_timeout_ms\": 9007199254740991, \"connect_timeout_ms\": 9007199254740991,"
-            "\"stdin_grace_ms\": 9007199254740991, \"term_grace_ms\": 9007199254740991,"
-            "\"backoff_first_ms\": 9007199254740991, \"backoff_most_ms\": 9007199254740991,"
-            "\"stable_ms\": 9007199254740991, \"max_reconnects\": 9007199254740991,"
-            "\"idle_timeout_ms\": 9007199254740991, \"nice\": 40"));
-    mcpump_server *server = NULL;
-    mcpump_failure *failure = NULL;
-    first(config);
-    mcpump_err err = mcpump_server_new(mcpump_config_options(config, 0), &server, &failure);
-    cr_expect_eq(err, MCPUMP_OK, "%s", mcpump_failure_message(failure));
-    mcpump_config_free(config);
-    mcpump_server_free(server);
-}
-
 Test(entries, own_timeout_wins)
 {
     mcpump_config *config = parse(ENTRY("\"command\": \"a\", \"timeout\": 5000, "
