@@ -32,9 +32,9 @@ static void add_segment(struct mp_buffer *path, const char *text, size_t size)
     mp_buffer_add(path, text, size);
 }
 
-/* The command in one directory, or (size 0) where it stands; both count from cwd if relative. */
-static int try_directory(const char *directory, size_t size, const char *command, const char *cwd,
-                         char **ret_path)
+/* The command in one directory, or (size 0) where it stands; both count from cwd if relative. NULL:
+ * no memory. */
+static char *join(const char *directory, size_t size, const char *command, const char *cwd)
 {
     struct mp_buffer path = MP_BUFFER_INIT;
     const char *base = cwd != NULL ? cwd : ".";
@@ -43,7 +43,13 @@ static int try_directory(const char *directory, size_t size, const char *command
     if (size > 0)
         add_segment(&path, directory, size);
     add_segment(&path, command, strlen(command));
-    char *whole = mp_buffer_take(&path);
+    return mp_buffer_take(&path);
+}
+
+static int try_directory(const char *directory, size_t size, const char *command, const char *cwd,
+                         char **ret_path)
+{
+    char *whole = join(directory, size, command, cwd);
     if (whole == NULL)
         return ENOMEM;
     int err = executable_error(whole);
@@ -52,6 +58,15 @@ static int try_directory(const char *directory, size_t size, const char *command
     else
         free(whole);
     return err;
+}
+
+int mp_command_path(const char *command, const char *cwd, char **ret_path)
+{
+    char *path = NULL;
+    if (strchr(command, '/') != NULL && (path = join(NULL, 0, command, cwd)) == NULL)
+        return ENOMEM;
+    *ret_path = path;
+    return 0;
 }
 
 int mp_command_find(const char *command, const char *path, const char *cwd, char **ret_path)

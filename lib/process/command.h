@@ -11,4 +11,10 @@
  */
 int mp_command_find(const char *command, const char *path, const char *cwd, char **ret_path);
 
+/*
+ * The new path of a command that is not looked up, as it has a slash; NULL if it has none. 0 or
+ * ENOMEM. Whether it may be executed is not asked: execve tells, at no cost when it may.
+ */
+int mp_command_path(const char *command, const char *cwd, char **ret_path);
+
 #endif

@@ -37,8 +37,7 @@ int mp_pipe(int ret_fds[2])
 
 int mp_pipe_set_nonblocking(int fd)
 {
-    int flags = fcntl(fd, F_GETFL);
-    return flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0 ? 0 : errno;
+    return fcntl(fd, F_SETFL, O_NONBLOCK) == 0 ? 0 : errno;
 }
 
 ssize_t mp_pipe_writev_masked(int fd, const struct iovec *parts, int count)

@@ -12,7 +12,7 @@ enum { MP_PIPE_READ = 0, MP_PIPE_WRITE = 1 };
  */
 int mp_pipe(int ret_fds[2]);
 
-/* 0 or an errno. */
+/* 0 or an errno. For an end that mp_pipe has just made, which has no other flags to keep. */
 int mp_pipe_set_nonblocking(int fd);
 
 /*

@@ -12,11 +12,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -33,9 +33,8 @@
 #define CLONE_PIDFD 0x00001000
 #endif
 
-#define STACK_BYTES (32 * 1024) /* many times what a child needs */
-#define STACKS      2           /* of the command and of its guard */
-#define GRACE_BYTES 24          /* a number of 64 bits as text */
+#define STACK_BYTES (8 * 1024) /* a child needs a quarter of it, a sanitized one too */
+#define GRACE_BYTES 24         /* a number of 64 bits as text */
 
 /* The first three have the numbers of the child's fds. */
 enum { PIPE_STDIN, PIPE_STDOUT, PIPE_STDERR, PIPE_REPORT, PIPES };
@@ -44,7 +43,6 @@ struct spawn {
     struct mp_spawn_guarded plan; /* without a guard, its command alone */
     char *path;
     const char **argv;
-    char *stacks; /* NULL: none */
     int ours[PIPES];
     int theirs[PIPES];
     pid_t pid;       /* of the command */
@@ -56,6 +54,17 @@ struct spawn {
     const char *guard_argv[5];
     char guard_numbers[MP_PID_TEXT_BYTES + 2 * GRACE_BYTES];
 };
+
+/* Of the command and of its guard, on the stack of the thread that spawns, which stands still while
+ * they are in use. */
+struct stacks {
+    _Alignas(16) char command[STACK_BYTES];
+    _Alignas(16) char guard[STACK_BYTES];
+};
+
+/* What the first child has shown: that its memory is ours, so that it needs no pipe to report.
+ * Relaxed: it guards no data; who sees it late makes one pipe more. */
+static atomic_bool memory_is_shared;
 
 static const struct mp_spawn_error no_error = {MCPUMP_STAGE_NONE, 0};
 
@@ -82,14 +91,12 @@ static void spawn_done(struct spawn *spawn)
     }
     mp_guard_fds_done(&spawn->guard);
     mp_fd_close(&spawn->pidfd);
-    if (spawn->stacks != NULL)
-        munmap(spawn->stacks, STACKS * STACK_BYTES);
     free(spawn->argv);
     free(spawn->path);
 }
 
-/* The child's chdir decides; this look beforehand is for relative commands, which would be missed
- * for want of their directory. */
+/* The child's chdir decides; this look is for commands that are missed for want of their directory.
+ */
 static int directory_error(const char *cwd)
 {
     struct stat status;
@@ -118,7 +125,9 @@ static const char **argv_new(const struct mp_spawn_request *request)
 
 static int make_pipes(struct spawn *spawn)
 {
-    for (int i = 0; i < PIPES; i++) {
+    bool is_shared = atomic_load_explicit(&memory_is_shared, memory_order_relaxed);
+    int pipes = is_shared ? PIPE_REPORT : PIPES;
+    for (int i = 0; i < pipes; i++) {
         int ends[2];
         int err = mp_pipe(ends);
         if (err != 0)
@@ -131,16 +140,6 @@ static int make_pipes(struct spawn *spawn)
         if (err != 0)
             return err;
     }
-    return 0;
-}
-
-static int make_stacks(struct spawn *spawn)
-{
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE;
-    void *stacks = mmap(NULL, STACKS * STACK_BYTES, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (stacks == MAP_FAILED)
-        return errno;
-    spawn->stacks = stacks;
     return 0;
 }
 
@@ -184,7 +183,6 @@ static struct mp_spawn_error plan_guard(struct spawn *spawn, const struct mp_spa
     memcpy(spawn->guard_argv, argv, sizeof(argv));
 
     struct mp_spawn_guarded *plan = &spawn->plan;
-    plan->command_stack = spawn->stacks + STACK_BYTES;
     plan->path = request->guard;
     plan->argv = exec_list(spawn->guard_argv);
     plan->command_pid = pid;
@@ -195,22 +193,42 @@ static struct mp_spawn_error plan_guard(struct spawn *spawn, const struct mp_spa
     return no_error;
 }
 
+static struct mp_spawn_error find_command(const struct mp_spawn_request *request, char **ret_path)
+{
+    int err = mp_command_find(request->command, mp_environment_get(request->environment, "PATH"),
+                              request->cwd, ret_path);
+    int directory_err = err != 0 ? directory_error(request->cwd) : 0;
+    return directory_err != 0 ? error_at(MCPUMP_STAGE_DIRECTORY, directory_err)
+                              : error_at(MCPUMP_STAGE_LOOKUP, err);
+}
+
+/* An exec says only that it failed: whether it is for want of a file that can be run is asked now.
+ * A guard that cannot be had is a lesser reason, too. */
+static struct mp_spawn_error explain(const struct mp_spawn_request *request,
+                                     struct mp_spawn_error error)
+{
+    char *path = NULL;
+    if (error.stage != MCPUMP_STAGE_EXEC && error.stage != MCPUMP_STAGE_GUARD)
+        return error;
+    struct mp_spawn_error found = find_command(request, &path);
+    free(path);
+    return found.stage != MCPUMP_STAGE_NONE ? found : error;
+}
+
 static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_request *request)
 {
-    int err = directory_error(request->cwd);
-    if (err != 0)
-        return error_at(MCPUMP_STAGE_DIRECTORY, err);
-    err = mp_command_find(request->command, mp_environment_get(request->environment, "PATH"),
-                          request->cwd, &spawn->path);
-    if (err != 0)
-        return error_at(MCPUMP_STAGE_LOOKUP, err);
+    int err = mp_command_path(request->command, request->cwd, &spawn->path);
+    struct mp_spawn_error error = error_at(MCPUMP_STAGE_LOOKUP, err);
+    if (err == 0 && spawn->path == NULL)
+        error = find_command(request, &spawn->path);
+    if (error.stage != MCPUMP_STAGE_NONE)
+        return error;
     err = make_pipes(spawn);
     if (err != 0)
         return error_at(MCPUMP_STAGE_PIPES, err);
     spawn->argv = argv_new(request);
-    err = spawn->argv != NULL ? make_stacks(spawn) : ENOMEM;
-    if (err != 0)
-        return error_at(MCPUMP_STAGE_FORK, err);
+    if (spawn->argv == NULL)
+        return error_at(MCPUMP_STAGE_FORK, ENOMEM);
     plan_command(spawn, request);
     return request->orphans == MCPUMP_ORPHANS_TREE ? plan_guard(spawn, request) : no_error;
 }
@@ -222,46 +240,59 @@ static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_
  */
 static int run_child(struct spawn *spawn)
 {
+    struct stacks stacks;
     unsigned char all[MP_KERNEL_SIGSET_BYTES], old[MP_KERNEL_SIGSET_BYTES];
     const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
-    char *stack = spawn->stacks + STACKS * STACK_BYTES;
+    char *command_stack = stacks.command + STACK_BYTES, *guard_stack = stacks.guard + STACK_BYTES;
+    spawn->plan.command_stack = command_stack;
     memset(all, 0xFF, sizeof(all));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, old, sizeof(all));
     if (spawn->is_guarded)
-        spawn->child_pid = __clone(mp_spawn_guarded_run, stack, flags, &spawn->plan, &spawn->pidfd);
+        spawn->child_pid =
+            __clone(mp_spawn_guarded_run, guard_stack, flags, &spawn->plan, &spawn->pidfd);
     else
         spawn->child_pid =
-            __clone(mp_spawn_child_run, stack, flags, &spawn->plan.command, &spawn->pidfd);
+            __clone(mp_spawn_child_run, command_stack, flags, &spawn->plan.command, &spawn->pidfd);
     int err = spawn->child_pid < 0 ? errno : 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(old));
     return err;
 }
 
-/*
- * Because of CLONE_VFORK the child has run the command, or ended, before we are here: what it had
- * to report is in the pipe, and a read that does not block is the last word, even if another thread
- * of the host has just forked and keeps a copy of the write end. Under valgrind and other emulators
- * the clone is a plain fork: our memory does not show the child's flag, and we wait for the end of
- * the pipe.
- */
-static struct mp_spawn_error read_reports(struct spawn *spawn)
+/* What the child has to say, until its exec or exit ends the pipe. */
+static void read_reports(struct spawn *spawn)
 {
-    mp_fd_close(&spawn->theirs[PIPE_REPORT]);
+    struct mp_spawn_child *command = &spawn->plan.command;
     struct pollfd pipe = {.fd = spawn->ours[PIPE_REPORT], .events = POLLIN};
-    struct mp_spawn_error first = no_error;
+    mp_fd_close(&spawn->theirs[PIPE_REPORT]);
     for (;;) {
         struct mp_spawn_report report;
         ssize_t size = read(pipe.fd, &report, sizeof(report));
-        if (size != sizeof(report)) {
-            if (size == 0 || spawn->plan.command.shared)
-                return first;
-            poll(&pipe, 1, -1); /* the child's exec or exit ends this */
-        } else if (report.pid != 0) {
-            spawn->pid = report.pid;
-        } else if (first.stage == MCPUMP_STAGE_NONE) {
-            first = report.error;
-        }
+        if (size == 0)
+            return;
+        if (size != sizeof(report))
+            poll(&pipe, 1, -1);
+        else if (report.pid != 0)
+            spawn->plan.told_pid = report.pid;
+        else if (command->told.stage == MCPUMP_STAGE_NONE)
+            command->told = report.error;
     }
+}
+
+/*
+ * Because of CLONE_VFORK the child has run the command, or ended, before we are here: what it had
+ * to say stands in our memory. Under valgrind and other emulators the clone is a plain fork: our
+ * memory does not show the child's flag, and we wait for the end of the pipe, which is there as no
+ * child before has shown it. A child that was killed before it could show it has no more to say.
+ */
+static struct mp_spawn_error reported(struct spawn *spawn)
+{
+    if (spawn->plan.command.shared)
+        atomic_store_explicit(&memory_is_shared, true, memory_order_relaxed);
+    else if (spawn->ours[PIPE_REPORT] >= 0)
+        read_reports(spawn);
+    if (spawn->is_guarded)
+        spawn->pid = spawn->plan.told_pid;
+    return spawn->plan.command.told;
 }
 
 static void reap(pid_t pid)
@@ -278,8 +309,8 @@ static struct mp_spawn_error start(struct spawn *spawn)
         return error_at(MCPUMP_STAGE_FORK, err);
     if (!spawn->is_guarded)
         spawn->pid = spawn->child_pid;
-    struct mp_spawn_error error = read_reports(spawn);
-    if (error.stage == MCPUMP_STAGE_NONE && spawn->pid < 0)
+    struct mp_spawn_error error = reported(spawn);
+    if (error.stage == MCPUMP_STAGE_NONE && spawn->pid <= 0)
         error = error_at(MCPUMP_STAGE_GUARD, ECHILD); /* it was killed on its way */
     if (error.stage != MCPUMP_STAGE_NONE) {
         reap(spawn->child_pid);
@@ -330,7 +361,7 @@ int mp_spawn(const struct mp_spawn_request *request, struct mp_spawned *ret_spaw
     if (ok)
         hand_over(&spawn, ret_spawned);
     else
-        *ret_error = error;
+        *ret_error = explain(request, error);
     spawn_done(&spawn);
     pthread_setcancelstate(cancel_state, NULL);
     errno = saved;

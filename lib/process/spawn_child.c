@@ -26,6 +26,9 @@
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
+#ifndef CLOSE_RANGE_CLOEXEC
+#define CLOSE_RANGE_CLOEXEC (1U << 2)
+#endif
 
 #define REPORT_FD     3
 #define MOST_FDS      (1 << 20) /* to try one by one */
@@ -48,14 +51,20 @@ IN_CHILD static _Noreturn void leave(void)
         syscall(SYS_exit_group, EXEC_FAILED);
 }
 
-IN_CHILD static _Noreturn void fail(int report_fd, mcpump_stage stage)
+/* Of the command and its guard: the command comes first, and what goes wrong there is the reason.
+ */
+IN_CHILD static _Noreturn void fail(struct mp_spawn_child *child, int report_fd, mcpump_stage stage)
 {
     struct mp_spawn_report report = {{stage, errno}, 0};
-    syscall(SYS_write, report_fd, &report, sizeof(report));
+    if (child->told.stage == MCPUMP_STAGE_NONE)
+        child->told = report.error;
+    if (report_fd >= 0)
+        syscall(SYS_write, report_fd, &report, sizeof(report));
     leave();
 }
 
-/* An ignored signal would stay ignored in the command, and a handler must not run here. */
+/* An ignored signal would stay ignored in the command, and a handler must not run here. One by one,
+ * since clone3 can take back handlers only, and to ask costs as much as to set. */
 IN_CHILD static void reset_signals(void)
 {
     /* Larger than the kernel's struct sigaction anywhere; all zero is SIG_DFL, no flags. */
@@ -110,24 +119,31 @@ IN_CHILD static void close_up_to_limit(int first)
         syscall(SYS_close, fd);
 }
 
-/* The host's fds that are not close-on-exec. A kernel before 5.9 has no close_range, a chroot may
- * have no /proc. */
+/* The host's fds that are not close-on-exec. If the exec closes them, that is after our parent has
+ * been let go. A kernel before 5.11 does not mark them, one before 5.9 has no close_range, a chroot
+ * may have no /proc. */
 IN_CHILD static void close_from(int first)
 {
-    if (syscall(SYS_close_range, first, ~0U, 0) == 0 || close_listed(first))
+    if (syscall(SYS_close_range, first, ~0U, CLOSE_RANGE_CLOEXEC) == 0 ||
+        syscall(SYS_close_range, first, ~0U, 0) == 0 || close_listed(first))
         return;
     close_up_to_limit(first);
 }
 
 /* The three, then the report at the lowest place, so that one range holds all that must go. */
-IN_CHILD static bool keep_only(const int stdio[3], int report_fd)
+IN_CHILD static bool keep_only(const int stdio[3], int *report_fd)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (syscall(SYS_dup3, stdio[fd], fd, 0) < 0)
             return false;
     }
-    if (report_fd != REPORT_FD && syscall(SYS_dup3, report_fd, REPORT_FD, O_CLOEXEC) < 0)
+    if (*report_fd < 0) {
+        close_from(REPORT_FD);
+        return true;
+    }
+    if (*report_fd != REPORT_FD && syscall(SYS_dup3, *report_fd, REPORT_FD, O_CLOEXEC) < 0)
         return false;
+    *report_fd = REPORT_FD;
     close_from(REPORT_FD + 1);
     return true;
 }
@@ -181,17 +197,17 @@ IN_CHILD int mp_spawn_child_run(void *arg)
 
     reset_signals();
     if (syscall(child->new_session ? SYS_setsid : SYS_setpgid, 0, 0) < 0)
-        fail(report_fd, MCPUMP_STAGE_GROUP);
+        fail(child, report_fd, MCPUMP_STAGE_GROUP);
     if (child->cwd != NULL && syscall(SYS_chdir, child->cwd) != 0)
-        fail(report_fd, MCPUMP_STAGE_DIRECTORY);
-    if (!keep_only(child->stdio, report_fd))
-        fail(report_fd, MCPUMP_STAGE_STDIO);
+        fail(child, report_fd, MCPUMP_STAGE_DIRECTORY);
+    if (!keep_only(child->stdio, &report_fd))
+        fail(child, report_fd, MCPUMP_STAGE_STDIO);
     if (!change_nice(child->nice) || !set_limits(child) || !tie_to_parent(child))
-        fail(REPORT_FD, MCPUMP_STAGE_LIMITS);
+        fail(child, report_fd, MCPUMP_STAGE_LIMITS);
 
     unblock_signals();
     syscall(SYS_execve, child->path, child->argv, child->environment);
-    fail(REPORT_FD, MCPUMP_STAGE_EXEC);
+    fail(child, report_fd, MCPUMP_STAGE_EXEC);
 }
 
 IN_CHILD static void put_number(char *out, pid_t number)
@@ -207,6 +223,14 @@ IN_CHILD static void put_number(char *out, pid_t number)
     *out = '\0';
 }
 
+IN_CHILD static void tell_pid(struct mp_spawn_guarded *guarded, pid_t pid)
+{
+    struct mp_spawn_report started = {{MCPUMP_STAGE_NONE, 0}, pid};
+    guarded->told_pid = pid;
+    if (guarded->command.report_fd >= 0)
+        syscall(SYS_write, guarded->command.report_fd, &started, sizeof(started));
+}
+
 /*
  * We are to be the guard: first the command, from here, since the memory holds all that it needs;
  * then mcpump-guard, which keeps the child, the role of subreaper and the blocked signals, and gets
@@ -217,30 +241,28 @@ IN_CHILD int mp_spawn_guarded_run(void *arg)
 {
     static char *const no_environment[] = {NULL};
     struct mp_spawn_guarded *guarded = arg;
-    int report_fd = guarded->command.report_fd;
-    guarded->command.shared = true;
+    struct mp_spawn_child *command = &guarded->command;
+    int report_fd = command->report_fd;
+    command->shared = true;
 
     reset_signals();
     if (syscall(SYS_setpgid, 0, 0) != 0)
-        fail(report_fd, MCPUMP_STAGE_GROUP);
+        fail(command, report_fd, MCPUMP_STAGE_GROUP);
     if (syscall(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
-        fail(report_fd, MCPUMP_STAGE_GUARD);
-    guarded->command.parent = (pid_t)syscall(SYS_getpid);
+        fail(command, report_fd, MCPUMP_STAGE_GUARD);
+    command->parent = (pid_t)syscall(SYS_getpid);
     pid_t pid = __clone(mp_spawn_child_run, guarded->command_stack,
-                        CLONE_VM | CLONE_VFORK | SIGCHLD, &guarded->command);
+                        CLONE_VM | CLONE_VFORK | SIGCHLD, command);
     if (pid < 0)
-        fail(report_fd, MCPUMP_STAGE_FORK);
-    struct mp_spawn_report started = {{MCPUMP_STAGE_NONE, 0}, pid};
-    syscall(SYS_write, report_fd, &started, sizeof(started));
+        fail(command, report_fd, MCPUMP_STAGE_FORK);
+    tell_pid(guarded, pid);
     put_number(guarded->command_pid, pid);
 
-    if (keep_only(guarded->stdio, report_fd)) {
-        report_fd = REPORT_FD;
+    if (keep_only(guarded->stdio, &report_fd))
         syscall(SYS_execve, guarded->path, guarded->argv, no_environment);
-    }
     int err = errno;
     syscall(SYS_kill, -pid, SIGKILL);
     syscall(SYS_wait4, pid, NULL, 0, NULL);
     errno = err;
-    fail(report_fd, MCPUMP_STAGE_GUARD);
+    fail(command, report_fd, MCPUMP_STAGE_GUARD);
 }

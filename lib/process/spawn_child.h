@@ -27,14 +27,16 @@ struct mp_spawn_child {
     char *const *environment;
     const char *cwd; /* NULL: stay */
     int stdio[3];    /* become 0, 1, 2; above 2 themselves */
-    int report_fd;   /* above 2, close-on-exec; takes struct mp_spawn_report */
+    int report_fd;   /* above 2, close-on-exec; takes struct mp_spawn_report; -1: there is none */
     bool new_session;
     int nice;
     const mcpump_rlimit *rlimits;
     size_t rlimit_count;
     mcpump_orphans orphans;
     pid_t parent; /* of the child */
-    bool shared;  /* set by the child: the parent sees it, thus memory is shared */
+    /* -- set by the child; the parent sees it where memory is shared */
+    bool shared;                /* always set */
+    struct mp_spawn_error told; /* the first that went wrong, here or in the guard */
 };
 
 /* A guard between us and the command. */
@@ -45,11 +47,13 @@ struct mp_spawn_guarded {
     char *const *argv;
     char *command_pid; /* one of argv: takes the number, MP_PID_TEXT_BYTES */
     int stdio[3];      /* of the guard */
+    pid_t told_pid;    /* set by the guard: the command's pid as it sees it */
 };
 
 #define MP_PID_TEXT_BYTES 12
 
-/* Either what went wrong, or the command's pid as its guard sees it. */
+/* For the pipe, where memory is not shared: what went wrong, or the command's pid as its guard sees
+ * it. */
 struct mp_spawn_report {
     struct mp_spawn_error error;
     pid_t pid; /* 0: see error */

@@ -118,6 +118,25 @@ Test(command, without_cwd_the_hosts_counts)
     }
 }
 
+Test(command, a_slash_is_a_path_without_a_look)
+{
+    static const char *const ways[][3] = {
+        {"/missing/tool", "/b", "/missing/tool"},
+        {"missing/tool", "/b", "/b/missing/tool"},
+        {"./tool", "/b/", "/b/./tool"},
+        {"a/tool", NULL, "./a/tool"},
+        {"tool", "/b", NULL},
+        {"", "/b", NULL},
+    };
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        char untouched[] = "untouched", *path = untouched;
+        cr_assert_eq(mp_command_path(ways[i][0], ways[i][1], &path), 0);
+        cr_assert_eq(path != NULL, ways[i][2] != NULL, "%s", ways[i][0]);
+        cr_expect(path == NULL || strcmp(path, ways[i][2]) == 0, "%s: %s", ways[i][0], path);
+        free(path);
+    }
+}
+
 Test(command, default_path)
 {
     char *found;

@@ -288,6 +288,25 @@ Test(spawn, failures_say_where_and_why_and_leave_nothing)
     test_folder_done(&folder);
 }
 
+/* Both are wrong; the one that the user has written is told. */
+Test(spawn, a_missing_command_is_told_before_a_missing_guard)
+{
+    static const char *const commands[] = {"/none/such", "mcpump-no-such-command"};
+    int fds = test_count_fds();
+    for (size_t i = 0; i < LENGTH(commands); i++) {
+        struct mp_spawn_request request =
+            plain_request(commands[i], no_args, plain_environment, NULL);
+        request.orphans = MCPUMP_ORPHANS_TREE;
+        request.guard = "/none/such/guard";
+        struct mp_spawned spawned;
+        struct mp_spawn_error error = {MCPUMP_STAGE_NONE, 0};
+        cr_assert_eq(mp_spawn(&request, &spawned, &error), -1);
+        cr_expect_eq(error.stage, MCPUMP_STAGE_LOOKUP, "%s", mcpump_stage_text(error.stage));
+        cr_expect_eq(error.err, ENOENT, "%s", strerror(error.err));
+        expect_nothing_left(fds, commands[i]);
+    }
+}
+
 Test(spawn, arguments_that_are_too_long)
 {
     size_t size = 1 << 20;
@@ -346,6 +365,21 @@ Test(spawn, at_every_limit_of_fds)
             expect_nothing_left(fds, "limit");
         }
         cr_expect(successes > 0 && successes < MOST_ROOM, "%d", successes);
+    }
+}
+
+/* Only the first needs a pipe for its report. Of those later, the child's ends of the three are all
+ * that was open while the pidfd was made, and no more is. */
+Test(spawn, reports_without_a_pipe)
+{
+    for (int i = 0; i < 3; i++) {
+        struct mp_spawned spawned = test_spawn("cat", (const char *const[]){NULL});
+        int closed = 0;
+        for (int fd = 0; fd < spawned.pidfd; fd++)
+            closed += fcntl(fd, F_GETFD) < 0;
+        cr_expect(i == 0 || closed == 3, "%d", closed);
+        probe_end(&spawned);
+        expect_failure(0, "", MCPUMP_ORPHANS_NONE);
     }
 }
 
