@@ -2,6 +2,8 @@
 #include "process/environment.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/secret.h"
@@ -77,23 +79,48 @@ static void build(struct builder *builder, const struct mp_environment_plan *pla
     }
 }
 
+/* What an environment stands in. */
+struct holder {
+    size_t heap_bytes; /* 0: it is a vault, which knows its size */
+    char *entries[];
+};
+
+static struct holder *holder_new(size_t bytes, bool has_secrets)
+{
+    /* Not wiped on fork: where the spawn has to be a fork, the child still needs it. */
+    struct holder *holder = has_secrets ? mp_vault_new(bytes, false) : malloc(bytes);
+    if (holder != NULL)
+        holder->heap_bytes = has_secrets ? 0 : bytes;
+    return holder;
+}
+
 char **mp_environment_new(const struct mp_environment_plan *plan)
 {
     struct builder builder = {NULL, NULL, 0, 0};
     build(&builder, plan);
     size_t table_bytes = (builder.count + 1) * sizeof(char *);
-    /* Not wiped on fork: where the spawn has to be a fork, the child still needs it. */
-    char **entries = mp_vault_new(table_bytes + builder.bytes, false);
-    if (entries == NULL)
+    bool has_secrets = plan->secrets != NULL && plan->secrets[0].name != NULL;
+    struct holder *holder = holder_new(sizeof(*holder) + table_bytes + builder.bytes, has_secrets);
+    if (holder == NULL)
         return NULL;
-    builder = (struct builder){entries, (char *)entries + table_bytes, 0, 0};
+    memset(holder->entries, 0, table_bytes);
+    builder = (struct builder){holder->entries, (char *)holder->entries + table_bytes, 0, 0};
     build(&builder, plan);
-    return entries;
+    return holder->entries;
 }
 
 void mp_environment_free(char **environment)
 {
-    mp_vault_free(environment);
+    if (environment == NULL)
+        return;
+    struct holder *holder =
+        (struct holder *)((char *)environment - offsetof(struct holder, entries));
+    if (holder->heap_bytes == 0) {
+        mp_vault_free(holder);
+        return;
+    }
+    explicit_bzero(holder, holder->heap_bytes);
+    free(holder);
 }
 
 const char *mp_environment_get(char *const *environment, const char *name)

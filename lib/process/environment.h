@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The environment of a child: an allowlist of the host's variables, and what was configured. It may
- * hold secrets, so it lives in a vault.
+ * The environment of a child: an allowlist of the host's variables, and what was configured. One
+ * with secrets lives in a vault; others hold copies of what is in memory anyway, and spare the
+ * system calls.
  */
 #ifndef MP_PROCESS_ENVIRONMENT_H
 #define MP_PROCESS_ENVIRONMENT_H
