@@ -20,10 +20,10 @@ void mp_fd_close(int *fd)
 {
     if (*fd < 0)
         return;
-    int saved = errno;
+    int saved = errno, closed = *fd;
     int state = mp_cancel_disable(); /* close is a point of cancellation */
-    close(*fd);
+    *fd = -1; /* before the close: a child forked in between must not close another's */
+    close(closed);
     mp_cancel_restore(state);
     errno = saved;
-    *fd = -1;
 }
