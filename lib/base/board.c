@@ -12,14 +12,24 @@ struct place {
     size_t at;
 };
 
+static void make(void *arg)
+{
+    struct mp_board *board = arg;
+    atomic_store(&board->visits, 0);
+    memset(&board->first, 0, sizeof(board->first));
+    mp_mutex_init(&board->lock);
+}
+
 void mp_board_init(struct mp_board *board)
 {
     memset(board, 0, sizeof(*board));
-    mp_mutex_init(&board->lock);
+    mp_once_here(&board->made, make, board);
 }
 
 void mp_board_done(struct mp_board *board)
 {
+    if (!mp_once_was_here(&board->made))
+        return; /* the parent may have been changing it; the memory goes with the child */
     struct mp_board_chunk *chunk = atomic_load(&board->first.next);
     while (chunk != NULL) {
         struct mp_board_chunk *next = atomic_load(&chunk->next);
@@ -55,6 +65,7 @@ static struct place add_chunk_locked(struct mp_board *board) MP_REQUIRES(&board-
 
 bool mp_board_join(struct mp_board *board, void *member)
 {
+    mp_once_here(&board->made, make, board);
     mp_mutex_lock(&board->lock);
     struct place place = find_locked(board, member);
     if (place.chunk == NULL)
@@ -72,6 +83,8 @@ bool mp_board_join(struct mp_board *board, void *member)
 
 void mp_board_leave(struct mp_board *board, void *member)
 {
+    if (!mp_once_was_here(&board->made))
+        return; /* it has joined in the parent */
     mp_mutex_lock(&board->lock);
     struct place place = find_locked(board, member);
     assert(place.chunk != NULL);
@@ -85,6 +98,8 @@ void mp_board_leave(struct mp_board *board, void *member)
 
 void mp_board_visit(struct mp_board *board, void (*fn)(void *member))
 {
+    if (!mp_once_was_here(&board->made))
+        return;
     atomic_fetch_add(&board->visits, 1);
     for (struct mp_board_chunk *chunk = &board->first; chunk != NULL;
          chunk = atomic_load(&chunk->next)) {

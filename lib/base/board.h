@@ -3,6 +3,9 @@
  * A board: a set of pointers that threads join and leave under a lock, and that a signal handler
  * may visit without one. Who leaves waits until every visit that may have seen the pointer is over,
  * so that what it points to can be freed then.
+ *
+ * In a forked child the board is empty: its members are the parent's, and so are the threads that
+ * may have held its lock or visited it at the fork. It is made anew when somebody joins.
  */
 #ifndef MP_BASE_BOARD_H
 #define MP_BASE_BOARD_H
@@ -11,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/home.h"
 #include "base/sync.h"
 
 #define MP_BOARD_CHUNK 8
@@ -25,7 +29,9 @@ struct mp_board_chunk {
     size_t uses[MP_BOARD_CHUNK]; /* how often the member has joined */
 };
 
+/* All zero is a board too. */
 struct mp_board {
+    struct mp_once made;
     atomic_int visits; /* under way */
     struct mp_board_chunk first;
     struct mp_mutex lock;

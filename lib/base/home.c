@@ -42,7 +42,7 @@ uint64_t mp_home(void)
 }
 
 /* One that the parent was making when it forked is made anew: its mark is not ours. */
-void mp_once_here(struct mp_once *once, void (*make)(void))
+void mp_once_here(struct mp_once *once, void (*make)(void *arg), void *arg)
 {
     uint64_t here = mp_home(), seen;
     const uint64_t making = ~here;
@@ -51,7 +51,7 @@ void mp_once_here(struct mp_once *once, void (*make)(void))
             sched_yield(); /* another thread does it, in a moment */
             continue;
         }
-        make();
+        make(arg);
         atomic_store(&once->home, here);
     }
 }

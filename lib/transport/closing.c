@@ -110,8 +110,9 @@ static struct {
  * lock. */
 static struct mp_once running_made;
 
-static void make_running(void)
+static void make_running(void *unused)
 {
+    (void)unused;
     mp_mutex_init(&running.lock);
     mp_cond_init(&running.changed);
     running.first = NULL;
@@ -155,7 +156,7 @@ static void escalate_all_locked(void) MP_REQUIRES(&running.lock)
 
 void mp_running_add(mcpump_transport *transport)
 {
-    mp_once_here(&running_made, make_running);
+    mp_once_here(&running_made, make_running, NULL);
     mp_mutex_lock(&running.lock);
     transport->is_shut = false;
     transport->next_running = running.first;
@@ -189,7 +190,7 @@ mcpump_err mcpump_shutdown(int64_t timeout_ms)
 {
     mp_deadline deadline = mp_deadline_after_ms(timeout_ms);
     atomic_fetch_add_explicit(&shutdowns, 1, memory_order_relaxed);
-    mp_once_here(&running_made, make_running);
+    mp_once_here(&running_made, make_running, NULL);
     mp_mutex_lock(&running.lock);
     close_all_locked();
     bool all_gone = wait_until_gone_locked(deadline);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/board.h"
-#include "base/home.h"
 #include "base/run.h"
 #include "mcpump/run.h"
 #include "transport/transport.h"
@@ -113,16 +112,9 @@ bool mcpump_group_is_interrupted(const mcpump_group *group)
 
 /* All transports that were made in this process. Never done: a signal may come at any time. */
 static struct mp_board all;
-static struct mp_once all_made;
-
-static void make_all(void)
-{
-    mp_board_init(&all);
-}
 
 bool mp_interrupt_join_all(mcpump_transport *transport)
 {
-    mp_once_here(&all_made, make_all);
     return mp_board_join(&all, transport);
 }
 
@@ -131,20 +123,12 @@ void mp_interrupt_leave_all(mcpump_transport *transport)
     mp_board_leave(&all, transport);
 }
 
-/* Before the first transport of this process there is nothing to visit: the board is being made, or
- * it is the parent's, whose visits are not over in a forked child. */
-static void visit_all(void (*fn)(void *transport))
-{
-    if (mp_once_was_here(&all_made))
-        mp_board_visit(&all, fn);
-}
-
 void mcpump_interrupt_all(void)
 {
-    visit_all(interrupt);
+    mp_board_visit(&all, interrupt);
 }
 
 void mcpump_clear_interrupt_all(void)
 {
-    visit_all(clear);
+    mp_board_visit(&all, clear);
 }

@@ -6,6 +6,7 @@
 #include "raw.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -227,6 +228,134 @@ TIDY_TEST(a_child_of_the_host_and_its_parent)
     cr_expect_eq(test_pid(server), server_pid);
     cr_expect_eq(test_stats(server).opens, 1);
     mcpump_server_free(server);
+}
+
+/* -- many children of a busy host */
+
+#define CHILDREN 500
+
+struct busy {
+    mcpump_run *run; /* of all calls, in the host and in its children */
+    mcpump_group *group;
+    mcpump_transport *shared;
+    atomic_bool has_to_stop;
+    atomic_int wrong;
+};
+
+static bool echoes(mcpump_transport *transport)
+{
+    static const char text[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"test/echo\"}";
+    mcpump_reply *reply = NULL;
+    mcpump_err err =
+        mcpump_transport_send_request(transport, text, strlen(text), NULL, &reply, NULL);
+    mcpump_reply_free(reply);
+    return err == MCPUMP_OK;
+}
+
+/* From new to free. */
+static bool lives(void)
+{
+    mcpump_transport_options options = raw_options(NO_STRINGS);
+    mcpump_transport *transport = NULL;
+    bool ok = mcpump_transport_new(&options, &transport, NULL) == MCPUMP_OK &&
+              mcpump_transport_open(transport, NULL) == MCPUMP_OK && echoes(transport);
+    mcpump_transport_free(transport);
+    return ok;
+}
+
+static void *call_under_run(void *arg)
+{
+    struct busy *busy = arg;
+    mcpump_run_scope scope;
+    mcpump_run_enter(busy->run, &scope);
+    while (!atomic_load(&busy->has_to_stop))
+        atomic_fetch_add(&busy->wrong, !echoes(busy->shared));
+    mcpump_run_leave(&scope);
+    return NULL;
+}
+
+static void *live_under_run(void *arg)
+{
+    struct busy *busy = arg;
+    mcpump_run_scope scope;
+    mcpump_run_enter(busy->run, &scope);
+    while (!atomic_load(&busy->has_to_stop))
+        atomic_fetch_add(&busy->wrong, !lives());
+    mcpump_run_leave(&scope);
+    return NULL;
+}
+
+/* Holds the lock of a board for much of the time. */
+static void *come_and_go(void *arg)
+{
+    struct busy *busy = arg;
+    while (!atomic_load(&busy->has_to_stop)) {
+        atomic_fetch_add(&busy->wrong, mcpump_group_add(busy->group, busy->shared) != MCPUMP_OK);
+        mcpump_group_remove(busy->group, busy->shared);
+    }
+    return NULL;
+}
+
+static bool is_stopped_by_group(mcpump_group *group)
+{
+    mcpump_transport_options options = raw_options(NO_STRINGS);
+    mcpump_transport *transport = NULL;
+    mcpump_group_interrupt(group);
+    mcpump_group_clear_interrupt(group);
+    if (mcpump_transport_new(&options, &transport, NULL) != MCPUMP_OK ||
+        mcpump_group_add(group, transport) != MCPUMP_OK)
+        return false;
+    mcpump_group_interrupt(group);
+    bool is_stopped = mcpump_transport_is_interrupted(transport);
+    mcpump_group_remove(group, transport);
+    mcpump_transport_free(transport);
+    mcpump_group_free(group);
+    return is_stopped;
+}
+
+/* With the parent's run and group, at whose boards other threads were, and its transport. */
+static int be_child_of_busy(struct busy *busy)
+{
+    mcpump_run_scope scope;
+    alarm(TEST_PATIENCE_MS / 1000); /* one that waits for a lock for ever ends by this */
+    mcpump_run_enter(busy->run, &scope);
+    bool ok = lives();
+    mcpump_run_cancel(busy->run);
+    mcpump_interrupt_all();
+    ok = ok && !lives();
+    mcpump_run_leave(&scope);
+    ok = ok && lives() && is_stopped_by_group(busy->group);
+    mcpump_run_free(busy->run);
+    mcpump_transport_free(busy->shared);
+    return ok && mcpump_shutdown(MCPUMP_FOREVER) == MCPUMP_OK ? 0 : 1;
+}
+
+TIDY_TEST(many_children_of_a_busy_host)
+{
+    if (TEST_IS_SANITIZED) /* see above */
+        return;
+    mcpump_transport_options options = raw_options(NO_STRINGS);
+    struct busy busy = {
+        .run = mcpump_run_new(NULL), .group = mcpump_group_new(), .shared = raw_open(&options)};
+    void *(*const work[])(void *) = {call_under_run, live_under_run, come_and_go};
+    pthread_t threads[LENGTH(work)];
+    for (size_t i = 0; i < LENGTH(work); i++)
+        cr_assert_eq(pthread_create(&threads[i], NULL, work[i], &busy), 0);
+    for (int i = 0; i < CHILDREN; i++) {
+        int status;
+        pid_t pid = fork();
+        if (pid == 0)
+            _exit(be_child_of_busy(&busy));
+        cr_assert_eq(waitpid(pid, &status, 0), pid);
+        cr_assert_eq(status, 0, "child %d: %x", i, (unsigned)status);
+    }
+    atomic_store(&busy.has_to_stop, true);
+    for (size_t i = 0; i < LENGTH(work); i++)
+        pthread_join(threads[i], NULL);
+    cr_expect_eq(atomic_load(&busy.wrong), 0);
+    mcpump_group_free(busy.group);
+    mcpump_transport_free(busy.shared);
+    mcpump_run_free(busy.run);
 }
 
 /* Its copy of the pipe is closed: the server sees the end of its stdin although the child lives. */

@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* -- who is visited */
 
@@ -243,4 +245,64 @@ Test(board, visits_by_a_handler_see_only_the_living, .timeout = 60)
     mp_board_visit(&stormy, look);
     cr_expect_eq(atomic_load(&visits_made), 0, "somebody is still in");
     mp_board_done(&stormy);
+}
+
+/* -- in a forked child */
+
+/* 0, or which step went wrong; one that waits for ever is ended by the alarm. */
+static int use_in_child(struct mp_board *board)
+{
+    alarm(30);
+    memset(visited, 0, sizeof(visited));
+    mp_board_visit(board, count);
+    if (visited[0] != 0)
+        return 1; /* a member of the parent's */
+    mp_board_leave(board, &visited[0]);
+    if (!mp_board_join(board, &visited[1]))
+        return 2;
+    mp_board_visit(board, count);
+    if (visited[0] != 0 || visited[1] != 1)
+        return 3;
+    mp_board_leave(board, &visited[1]);
+    mp_board_done(board);
+    return 0;
+}
+
+/* As if another thread had been joining, and a third one visiting, at the fork. */
+Test(board, is_empty_and_free_in_a_forked_child)
+{
+    struct mp_board board;
+    int status;
+    mp_board_init(&board);
+    cr_assert(mp_board_join(&board, &visited[0]));
+    atomic_fetch_add(&board.visits, 1);
+    mp_mutex_lock(&board.lock);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(use_in_child(&board));
+    mp_mutex_unlock(&board.lock);
+    atomic_fetch_sub(&board.visits, 1);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect_eq(status, 0, "%x", (unsigned)status);
+    expect_visited(&board, (const int[]){1}, 1, "the parent's");
+    mp_board_leave(&board, &visited[0]);
+    mp_board_done(&board);
+}
+
+/* Not used there before it is freed. */
+Test(board, that_was_locked_can_be_freed_in_a_forked_child)
+{
+    struct mp_board board;
+    int status;
+    mp_board_init(&board);
+    mp_mutex_lock(&board.lock);
+    pid_t pid = fork();
+    if (pid == 0) {
+        mp_board_done(&board);
+        _exit(0);
+    }
+    mp_mutex_unlock(&board.lock);
+    cr_assert_eq(waitpid(pid, &status, 0), pid);
+    cr_expect_eq(status, 0);
+    mp_board_done(&board);
 }
