@@ -34,6 +34,7 @@
 #endif
 
 #define STACK_BYTES (8 * 1024) /* a child needs a quarter of it, a sanitized one too */
+#define STACKS      2          /* of the command and of its guard */
 #define GRACE_BYTES 24         /* a number of 64 bits as text */
 
 /* The first three have the numbers of the child's fds. */
@@ -43,6 +44,7 @@ struct spawn {
     struct mp_spawn_guarded plan; /* without a guard, its command alone */
     char *path;
     const char **argv;
+    char *stacks; /* of the heap, which the next spawn uses again; an own mapping costs more */
     int ours[PIPES];
     int theirs[PIPES];
     pid_t pid;       /* of the command */
@@ -53,13 +55,6 @@ struct spawn {
     struct mp_guard_fds guard;
     const char *guard_argv[5];
     char guard_numbers[MP_PID_TEXT_BYTES + 2 * GRACE_BYTES];
-};
-
-/* Of the command and of its guard, on the stack of the thread that spawns, which stands still while
- * they are in use. */
-struct stacks {
-    _Alignas(16) char command[STACK_BYTES];
-    _Alignas(16) char guard[STACK_BYTES];
 };
 
 /* What the first child has shown: that its memory is ours, so that it needs no pipe to report.
@@ -91,6 +86,7 @@ static void spawn_done(struct spawn *spawn)
     }
     mp_guard_fds_done(&spawn->guard);
     mp_fd_close(&spawn->pidfd);
+    free(spawn->stacks);
     free(spawn->argv);
     free(spawn->path);
 }
@@ -183,6 +179,7 @@ static struct mp_spawn_error plan_guard(struct spawn *spawn, const struct mp_spa
     memcpy(spawn->guard_argv, argv, sizeof(argv));
 
     struct mp_spawn_guarded *plan = &spawn->plan;
+    plan->command_stack = spawn->stacks + STACK_BYTES;
     plan->path = request->guard;
     plan->argv = exec_list(spawn->guard_argv);
     plan->command_pid = pid;
@@ -227,7 +224,8 @@ static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_
     if (err != 0)
         return error_at(MCPUMP_STAGE_PIPES, err);
     spawn->argv = argv_new(request);
-    if (spawn->argv == NULL)
+    spawn->stacks = malloc(STACKS * STACK_BYTES);
+    if (spawn->argv == NULL || spawn->stacks == NULL)
         return error_at(MCPUMP_STAGE_FORK, ENOMEM);
     plan_command(spawn, request);
     return request->orphans == MCPUMP_ORPHANS_TREE ? plan_guard(spawn, request) : no_error;
@@ -240,19 +238,16 @@ static struct mp_spawn_error prepare(struct spawn *spawn, const struct mp_spawn_
  */
 static int run_child(struct spawn *spawn)
 {
-    struct stacks stacks;
     unsigned char all[MP_KERNEL_SIGSET_BYTES], old[MP_KERNEL_SIGSET_BYTES];
     const int flags = CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD;
-    char *command_stack = stacks.command + STACK_BYTES, *guard_stack = stacks.guard + STACK_BYTES;
-    spawn->plan.command_stack = command_stack;
+    char *stack = spawn->stacks + STACKS * STACK_BYTES;
     memset(all, 0xFF, sizeof(all));
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, all, old, sizeof(all));
     if (spawn->is_guarded)
-        spawn->child_pid =
-            __clone(mp_spawn_guarded_run, guard_stack, flags, &spawn->plan, &spawn->pidfd);
+        spawn->child_pid = __clone(mp_spawn_guarded_run, stack, flags, &spawn->plan, &spawn->pidfd);
     else
         spawn->child_pid =
-            __clone(mp_spawn_child_run, command_stack, flags, &spawn->plan.command, &spawn->pidfd);
+            __clone(mp_spawn_child_run, stack, flags, &spawn->plan.command, &spawn->pidfd);
     int err = spawn->child_pid < 0 ? errno : 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, old, NULL, sizeof(old));
     return err;
