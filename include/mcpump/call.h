@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How one call is made. */
+/*
+ * How one call is made, and calls that are in flight without a thread of their own: submit one,
+ * do something else, wait for it. The blocking calls are a submit and a wait.
+ */
 #ifndef MCPUMP_CALL_H
 #define MCPUMP_CALL_H
 
@@ -7,7 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "error.h"
 #include "export.h"
+#include "failure.h"
+#include "reply.h"
 
 MCPUMP_BEGIN_DECLS
 
@@ -31,6 +37,43 @@ typedef struct mcpump_call_options {
     {                                                                                              \
         .size = sizeof(mcpump_call_options)                                                        \
     }
+
+/**
+ * A call in flight, made by mcpump_transport_submit or mcpump_server_submit. Its outcome is kept
+ * until it is asked for. One thread at a time may use it, but for mcpump_call_cancel. It must be
+ * freed before its transport or server is.
+ */
+typedef struct mcpump_call mcpump_call;
+
+/**
+ * Waits until the call is over, by its reply, its timeout, an interrupt, its run, a cancel, or the
+ * end of the connection, and gives its outcome, once: a second wait fails with INVALID_ARGUMENT. On
+ * success *ret_reply is new. Errors as for mcpump_transport_send_request; CANCELLED after
+ * mcpump_call_cancel. A thread that is cancelled (pthread_cancel) while it waits gives it up.
+ */
+MCPUMP_API mcpump_err mcpump_call_wait(mcpump_call *call, mcpump_reply **ret_reply,
+                                       mcpump_failure **ret_failure);
+
+/** Whether mcpump_call_wait would return at once. Does not block. */
+MCPUMP_API bool mcpump_call_poll(mcpump_call *call);
+
+/**
+ * Gives the call up: it is over with CANCELLED, unless it was over before; the server is told if
+ * the request had left. Does not block. Any thread, also while another one waits for the call.
+ */
+MCPUMP_API void mcpump_call_cancel(mcpump_call *call);
+
+/**
+ * Waits until mcpump_call_poll is true of one of `count` calls, of whatever servers; entries may be
+ * NULL. *ret_index becomes its place; when several are over, the one that comes first. It is then
+ * to be waited for, or it is found again. Blocks at most timeout_ms (0: polls; MCPUMP_FOREVER).
+ * Errors: TIMEOUT (none is over), INVALID_ARGUMENT (there is none at all), NO_MEMORY.
+ */
+MCPUMP_API mcpump_err mcpump_wait_any(mcpump_call *const *calls, size_t count, int64_t timeout_ms,
+                                      size_t *ret_index);
+
+/** Cancels the call if it is not over, and frees it. NULL is allowed. */
+MCPUMP_API void mcpump_call_free(mcpump_call *call);
 
 MCPUMP_END_DECLS
 

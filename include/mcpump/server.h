@@ -167,6 +167,14 @@ MCPUMP_API mcpump_err mcpump_server_request(mcpump_server *server, const char *m
                                             const char *params, const mcpump_call_options *options,
                                             mcpump_reply **ret_reply, mcpump_failure **ret_failure);
 
+/**
+ * The same without waiting for the reply: see mcpump_transport_submit. Connects first when
+ * mcpump_server_request would; that it does wait for, and fails as that does.
+ */
+MCPUMP_API mcpump_err mcpump_server_submit(mcpump_server *server, const char *method,
+                                           const char *params, const mcpump_call_options *options,
+                                           mcpump_call **ret_call, mcpump_failure **ret_failure);
+
 /** Queues a notification; `params` as for a request. Does not wait for the server. */
 MCPUMP_API mcpump_err mcpump_server_notify(mcpump_server *server, const char *method,
                                            const char *params, mcpump_failure **ret_failure);

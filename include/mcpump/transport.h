@@ -111,6 +111,18 @@ MCPUMP_API mcpump_err mcpump_transport_send_request(mcpump_transport *transport,
                                                     mcpump_failure **ret_failure);
 
 /**
+ * Sends a request and does not wait: the call is in flight, to be waited for with mcpump_call_wait.
+ * `request` as for mcpump_transport_send_request, copied: borrowed until this returns. On success
+ * *ret_call is new, to be freed with mcpump_call_free before the transport is, and the run that the
+ * call belongs to must outlive it. Errors as for mcpump_transport_send_request, without those that
+ * only a wait can come to. The deadline counts from here; that it has passed is found by who waits
+ * or polls, and a reply that was there before counts.
+ */
+MCPUMP_API mcpump_err mcpump_transport_submit(mcpump_transport *transport, const char *request,
+                                              size_t size, const mcpump_call_options *options,
+                                              mcpump_call **ret_call, mcpump_failure **ret_failure);
+
+/**
  * Queues a notification: a JSON-RPC message with a method and no id. Borrowed until the call
  * returns. Does not wait for the server. Errors as for a request.
  */

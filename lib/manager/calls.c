@@ -35,16 +35,22 @@ static bool enter(struct passage *passage, mcpump_server *server,
     return passage->is_in;
 }
 
+/* How a call ended that was let in. */
+static void count_out(void *arg, mcpump_err err, int64_t started_ns)
+{
+    mcpump_server *server = arg;
+    if (err == MCPUMP_OK)
+        mp_histogram_add(&server->latency, (mp_now_ns() - started_ns) / NS_PER_US);
+    else
+        atomic_fetch_add_explicit(&server->calls_failed, 1, memory_order_relaxed);
+    mp_server_leave(server);
+}
+
 /* Also of a thread that is cancelled: `err` is still CANCELLED then. */
 static void leave(void *arg)
 {
     struct passage *passage = arg;
-    mcpump_server *server = passage->server;
-    if (passage->err == MCPUMP_OK)
-        mp_histogram_add(&server->latency, (mp_now_ns() - passage->limits.started_ns) / NS_PER_US);
-    else
-        atomic_fetch_add_explicit(&server->calls_failed, 1, memory_order_relaxed);
-    mp_server_leave(server);
+    count_out(passage->server, passage->err, passage->limits.started_ns);
 }
 
 mcpump_err mcpump_server_request(mcpump_server *server, const char *method, const char *params,
@@ -61,6 +67,24 @@ mcpump_err mcpump_server_request(mcpump_server *server, const char *method, cons
     passage.err = mp_session_request(&passage.session, method, params, &passage.limits, ret_reply,
                                      ret_failure);
     pthread_cleanup_pop(true);
+    return passage.err;
+}
+
+/* It stays in until its outcome is given. */
+mcpump_err mcpump_server_submit(mcpump_server *server, const char *method, const char *params,
+                                const mcpump_call_options *options, mcpump_call **ret_call,
+                                mcpump_failure **ret_failure)
+{
+    struct passage passage;
+    if (method == NULL || ret_call == NULL)
+        server = NULL;
+    if (!enter(&passage, server, options, ret_failure))
+        return passage.err;
+    struct mp_call_owner owner = {count_out, server};
+    passage.err = mp_session_submit(&passage.session, method, params, &passage.limits, &owner,
+                                    ret_call, ret_failure);
+    if (passage.err != MCPUMP_OK)
+        leave(&passage);
     return passage.err;
 }
 

@@ -61,14 +61,13 @@ static enum step fail_with_error(struct talk *talk, mcpump_phase phase, const ch
 
 /* Neither question is ever cancelled on the wire: `initialize` must not be, and a late answer to
  * the probe is welcome. */
-static bool ask(struct talk *talk, struct question *question, const struct question *beside)
+static bool ask(struct talk *talk, struct question *question)
 {
     struct mp_call_plan plan = {
         .request = mp_message_span(&question->message),
         .envelope = &question->message.envelope,
         .limits = talk->given->limits,
         .is_quiet = true,
-        .beside = beside != NULL ? &beside->call : NULL,
     };
     mp_call_begin(&question->call, talk->given->transport, &plan);
     question->is_asked = true;
@@ -169,8 +168,7 @@ static enum step probe(struct talk *talk)
     mp_deadline silence = given->limits.deadline;
     if (given->era == MCPUMP_ERA_AUTO)
         silence = mp_deadline_earlier(silence, mp_deadline_after_ms(given->probe_timeout_ms));
-    if (ask(talk, question, NULL) &&
-        !mp_call_wait_either(&question->call, &question->call, silence) &&
+    if (ask(talk, question) && !mp_call_wait_either(&question->call, &question->call, silence) &&
         given->era == MCPUMP_ERA_AUTO && !mp_deadline_passed(given->limits.deadline))
         return STEP_INITIALIZE;
 
@@ -211,8 +209,8 @@ static bool is_modern_after_all(struct talk *talk, enum step *ret_next)
     return true;
 }
 
-/* Waits for the answer to `initialize`, and for that to the probe as long as there is none. Both
- * share a waiter; the reader wakes it. True: the late answer decides, *ret_next. */
+/* Waits for the answer to `initialize`, and for that to the probe as long as there is none; the
+ * reader wakes it at either. True: the late answer decides, *ret_next. */
 static bool wait_for_initialize(struct talk *talk, mp_deadline deadline, enum step *ret_next)
 {
     struct mp_call *initialize = &talk->initialize.call, *probe = &talk->probe.call;
@@ -280,8 +278,7 @@ static enum step initialize(struct talk *talk)
 
     mp_deadline put_off = patience(talk);
     mp_deadline deadline = mp_deadline_earlier(talk->given->limits.deadline, put_off);
-    bool decided = ask(talk, question, talk->probe.is_asked ? &talk->probe : NULL) &&
-                   wait_for_initialize(talk, deadline, &next);
+    bool decided = ask(talk, question) && wait_for_initialize(talk, deadline, &next);
     bool is_put_off = !decided && !mp_call_is_done(&question->call) && mp_deadline_passed(put_off);
     mcpump_reply *reply = NULL;
     mcpump_failure *failure = NULL;

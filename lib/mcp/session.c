@@ -25,24 +25,51 @@ static void done_message(void *message)
     mp_message_done(message);
 }
 
+/* Writes a request in the words of the era. Then done_message. */
+static mcpump_err make_message(const struct mp_session *session, const char *method,
+                               const char *params, struct mp_message *message,
+                               mcpump_failure **ret_failure)
+{
+    const struct mp_revision *revision = session->revision;
+    const char *why = mp_message_init(message, method, params, false);
+    if (why == NULL && revision->era == MCPUMP_ERA_MODERN)
+        why = mp_message_add_metadata(message, session->client, revision->version);
+    return why == NULL ? MCPUMP_OK
+                       : refuse(session, message, MCPUMP_PHASE_REQUEST, method, why, ret_failure);
+}
+
+static struct mp_call_plan plan_for(const struct mp_message *message,
+                                    const struct mp_call_limits *limits)
+{
+    return (struct mp_call_plan){
+        .request = mp_message_span(message), .envelope = &message->envelope, .limits = *limits};
+}
+
 mcpump_err mp_session_request(const struct mp_session *session, const char *method,
                               const char *params, const struct mp_call_limits *limits,
                               mcpump_reply **ret_reply, mcpump_failure **ret_failure)
 {
-    const struct mp_revision *revision = session->revision;
-    mcpump_err err;
     struct mp_message message;
-    const char *why = mp_message_init(&message, method, params, false);
-    if (why == NULL && revision->era == MCPUMP_ERA_MODERN)
-        why = mp_message_add_metadata(&message, session->client, revision->version);
-    struct mp_call_plan plan = {
-        .request = mp_message_span(&message), .envelope = &message.envelope, .limits = *limits};
+    mcpump_err err = make_message(session, method, params, &message, ret_failure);
+    struct mp_call_plan plan = plan_for(&message, limits);
     pthread_cleanup_push(done_message, &message); /* of a thread that is cancelled */
-    if (why != NULL)
-        err = refuse(session, &message, MCPUMP_PHASE_REQUEST, method, why, ret_failure);
-    else
+    if (err == MCPUMP_OK)
         err = mp_call_make(session->transport, &plan, MCPUMP_PHASE_REQUEST, ret_reply, ret_failure);
     pthread_cleanup_pop(true);
+    return err;
+}
+
+mcpump_err mp_session_submit(const struct mp_session *session, const char *method,
+                             const char *params, const struct mp_call_limits *limits,
+                             const struct mp_call_owner *owner, mcpump_call **ret_call,
+                             mcpump_failure **ret_failure)
+{
+    struct mp_message message;
+    mcpump_err err = make_message(session, method, params, &message, ret_failure);
+    struct mp_call_plan plan = plan_for(&message, limits);
+    if (err == MCPUMP_OK)
+        err = mp_call_submit(session->transport, &plan, owner, ret_call, ret_failure);
+    mp_message_done(&message);
     return err;
 }
 

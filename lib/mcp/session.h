@@ -25,6 +25,12 @@ mcpump_err mp_session_request(const struct mp_session *session, const char *meth
                               const char *params, const struct mp_call_limits *limits,
                               mcpump_reply **ret_reply, mcpump_failure **ret_failure);
 
+/* The same without waiting. */
+mcpump_err mp_session_submit(const struct mp_session *session, const char *method,
+                             const char *params, const struct mp_call_limits *limits,
+                             const struct mp_call_owner *owner, mcpump_call **ret_call,
+                             mcpump_failure **ret_failure);
+
 mcpump_err mp_session_notify(const struct mp_session *session, const char *method,
                              const char *params, const struct mp_call_limits *limits,
                              mcpump_failure **ret_failure);

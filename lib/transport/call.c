@@ -81,11 +81,17 @@ static struct mp_frame *make_frame(const struct mp_call_plan *plan, uint64_t id)
     return mp_frame_new(&bytes, false);
 }
 
-/* Gives the entry back, and lets no cancellation of the run ring for it any more. */
-static void release(struct mp_call *call)
+void mp_call_release(struct mp_call *call)
 {
-    mp_pending_release(&call->transport->pending, call->entry);
-    mp_run_leave(call->plan.limits.run, &call->transport->bell);
+    if (call->entry != NULL)
+        mp_pending_release(&call->transport->pending, call->entry);
+    call->entry = NULL;
+}
+
+/* Lets no cancellation of the run ring for it any more. */
+static void leave_run(struct mp_call *call)
+{
+    mp_run_leave(call->limits.run, &call->transport->bell);
 }
 
 /* An entry that was registered in vain. Somebody else may be completing it: that is waited for, it
@@ -96,8 +102,8 @@ static void take_back(struct mp_call *call, mcpump_err err)
         mp_entry_wait(call->entry, MP_NEVER);
         mcpump_reply_free(call->entry->reply);
     }
-    release(call);
-    call->entry = NULL;
+    leave_run(call);
+    mp_call_release(call);
     call->err = err;
 }
 
@@ -114,52 +120,56 @@ static mcpump_err send_frame(mcpump_transport *transport, struct mp_frame *frame
     return err;
 }
 
-static mcpump_err send_request(struct mp_call *call)
+static mcpump_err send_request(struct mp_call *call, const struct mp_call_plan *plan)
 {
     mcpump_transport *transport = call->transport;
-    struct mp_entry *entry = call->entry;
-    call->frame = make_frame(&call->plan, entry->id);
+    call->frame = make_frame(plan, call->entry->id);
     if (call->frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
     /* What the reader swept the table for before we stood in it. */
-    mcpump_err err = mp_call_stopped(transport, &call->plan.limits);
+    mcpump_err err = mp_call_stopped(transport, &call->limits);
     return err == MCPUMP_OK ? send_frame(transport, call->frame, true) : err;
 }
 
 /* Joins the run first, then registers, then looks at latch and run once more. */
-static mcpump_err register_call(struct mp_call *call)
+static mcpump_err register_call(struct mp_call *call, struct mp_span caller_id)
 {
     mcpump_transport *transport = call->transport;
-    const struct mp_call_plan *plan = &call->plan;
     struct mp_registration registration = {
-        .caller_id = plan->envelope->id,
-        .latch_count = plan->limits.latch_count,
-        .run = plan->limits.run,
-        .waiter = plan->beside != NULL ? plan->beside->entry->waiter : NULL,
+        .caller_id = caller_id,
+        .latch_count = call->limits.latch_count,
+        .run = call->limits.run,
     };
-    if (!mp_run_join(plan->limits.run, &transport->bell))
+    if (!mp_run_join(call->limits.run, &transport->bell))
         return MCPUMP_ERR_NO_MEMORY;
     mcpump_err err = mp_pending_register(&transport->pending, &registration, &call->entry);
     if (err != MCPUMP_OK)
-        mp_run_leave(plan->limits.run, &transport->bell);
+        leave_run(call);
     return err;
 }
 
 void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
                    const struct mp_call_plan *plan)
 {
-    *call = (struct mp_call){.transport = transport, .plan = *plan};
-    call->started_ns = plan->limits.started_ns != 0 ? plan->limits.started_ns : mp_now_ns();
+    *call = (struct mp_call){
+        .transport = transport,
+        .limits = plan->limits,
+        .method = plan->method.bytes != NULL ? plan->method : plan->envelope->method,
+        .is_quiet = plan->is_quiet,
+    };
+    if (call->limits.started_ns == 0)
+        call->limits.started_ns = mp_now_ns();
     if (mp_transport_is_elsewhere(transport)) {
         call->err = MCPUMP_ERR_FORKED;
         return;
     }
     call->err = mp_call_stopped(transport, &plan->limits);
     if (call->err == MCPUMP_OK)
-        call->err = register_call(call);
+        call->err = register_call(call, plan->caller_id.bytes != NULL ? plan->caller_id
+                                                                      : plan->envelope->id);
     if (call->err != MCPUMP_OK)
         return;
-    mcpump_err err = send_request(call);
+    mcpump_err err = send_request(call, plan);
     if (err == MCPUMP_OK) {
         mp_count(&transport->counters.requests, 1);
         return;
@@ -170,11 +180,24 @@ void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
 
 /* -- wait */
 
+void mp_call_wait(struct mp_call *call)
+{
+    if (call->entry != NULL)
+        mp_promise_wait(&call->entry->done, (struct mp_patience){call->limits.deadline, true});
+}
+
+static struct mp_promise *done_of(const void *calls, size_t i)
+{
+    return &((struct mp_call *const *)calls)[i]->entry->done;
+}
+
 bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline deadline)
 {
     if (one->entry == NULL || other->entry == NULL)
         return true;
-    return mp_entry_wait_either(one->entry, other->entry, deadline);
+    struct mp_call *const calls[] = {one, other};
+    const struct mp_promises promises = {2, done_of, calls};
+    return mp_promise_wait_any(&promises, (struct mp_patience){deadline, false});
 }
 
 bool mp_call_is_done(struct mp_call *call)
@@ -203,47 +226,70 @@ static mcpump_err settle_entry(struct mp_call *call)
 
 static struct mp_frame *make_cancellation(const struct mp_call *call)
 {
-    if (call->plan.is_quiet)
+    if (call->is_quiet)
         return NULL;
     struct mp_buffer bytes = MP_BUFFER_INIT;
-    mp_control_cancelled(&bytes, call->entry->id, call->plan.limits.cancel_reason);
+    mp_control_cancelled(&bytes, call->entry->id, call->limits.cancel_reason);
     return mp_frame_new(&bytes, true);
 }
 
 /* Lets go of the frame; tells the server when the call is given up. */
-static mcpump_sent settle_frame(struct mp_call *call, mcpump_err err)
+static void settle_frame(struct mp_call *call, mcpump_err err)
 {
     mcpump_transport *transport = call->transport;
+    struct mp_frame *frame = call->frame;
+    call->frame = NULL;
     if (err == MCPUMP_OK || err == MCPUMP_ERR_NO_MEMORY) {
-        mp_outbox_release(&transport->writer.outbox, call->frame);
-        return MCPUMP_SENT;
+        mp_outbox_release(&transport->writer.outbox, frame);
+        call->sent = MCPUMP_SENT;
+        return;
     }
     struct mp_frame *sequel = err != MCPUMP_ERR_CLOSED ? make_cancellation(call) : NULL;
     bool is_told;
-    mcpump_sent sent = mp_writer_withdraw(&transport->writer, call->frame, sequel, &is_told);
+    call->sent = mp_writer_withdraw(&transport->writer, frame, sequel, &is_told);
     mp_count(&transport->counters.cancelled_on_wire, is_told);
-    return sent;
 }
 
-mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
-                          mcpump_failure **ret_failure)
+/* Settled before it is completed: from then on the call is its caller's. */
+void mp_call_cancel(struct mp_call *call)
+{
+    struct mp_entry *entry = call->entry;
+    if (entry == NULL || !mp_pending_give_up(&call->transport->pending, entry))
+        return;
+    settle_frame(call, MCPUMP_ERR_CANCELLED);
+    entry->err = MCPUMP_ERR_CANCELLED;
+    mp_entry_complete(entry);
+}
+
+mcpump_err mp_call_conclude(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
+                            mcpump_failure **ret_failure)
 {
     mcpump_transport *transport = call->transport;
     struct mp_failure_facts facts = {.err = call->err, .phase = phase};
     bool had_begun = call->entry != NULL;
     if (had_begun) {
         facts.err = settle_entry(call);
-        facts.sent = settle_frame(call, facts.err);
+        if (call->frame != NULL)
+            settle_frame(call, facts.err);
+        facts.sent = call->sent;
+        leave_run(call);
         if (facts.err == MCPUMP_OK)
             *ret_reply = call->entry->reply;
-        release(call);
     }
     if (facts.err == MCPUMP_OK)
         return MCPUMP_OK;
     if (facts.err == MCPUMP_ERR_CLOSED)
         facts.err = refine_closed(transport, had_begun);
-    facts.elapsed_ms = (mp_now_ns() - call->started_ns) / NS_PER_MS;
-    return fail(transport, &facts, call->plan.envelope->method, ret_failure);
+    facts.elapsed_ms = (mp_now_ns() - call->limits.started_ns) / NS_PER_MS;
+    return fail(transport, &facts, call->method, ret_failure);
+}
+
+mcpump_err mp_call_finish(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
+                          mcpump_failure **ret_failure)
+{
+    mcpump_err err = mp_call_conclude(call, phase, ret_reply, ret_failure);
+    mp_call_release(call);
+    return err;
 }
 
 /* The thread was cancelled while it waited. */
@@ -261,8 +307,7 @@ mcpump_err mp_call_make(mcpump_transport *transport, const struct mp_call_plan *
     struct mp_call call;
     mp_call_begin(&call, transport, plan);
     pthread_cleanup_push(abandon, &call);
-    if (call.entry != NULL)
-        mp_entry_wait_cancellable(call.entry, plan->limits.deadline);
+    mp_call_wait(&call);
     pthread_cleanup_pop(false);
     return mp_call_finish(&call, phase, ret_reply, ret_failure);
 }
@@ -326,23 +371,48 @@ static const char *complaint(const struct mp_envelope *envelope, enum mp_kind ki
     return is_null ? "params is null" : NULL;
 }
 
+/* Checks what the host has given; the plan borrows the envelope. */
+static mcpump_err plan_request(struct mp_call_plan *plan, struct mp_envelope *envelope,
+                               mcpump_transport *transport, const mcpump_call_options *options,
+                               mcpump_failure **ret_failure)
+{
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    if (transport == NULL || plan->request.bytes == NULL ||
+        !mp_call_limits_init(&plan->limits, transport, options))
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    mp_envelope_scan(plan->request, envelope);
+    plan->envelope = envelope;
+    const char *why = complaint(envelope, MP_KIND_REQUEST);
+    return why != NULL ? refuse(transport, why, MCPUMP_PHASE_REQUEST, ret_failure) : MCPUMP_OK;
+}
+
 mcpump_err mcpump_transport_send_request(mcpump_transport *transport, const char *request,
                                          size_t size, const mcpump_call_options *options,
                                          mcpump_reply **ret_reply, mcpump_failure **ret_failure)
 {
     struct mp_envelope envelope;
-    struct mp_call_plan plan = {.request = {request, size}, .envelope = &envelope};
-    if (ret_failure != NULL)
-        *ret_failure = NULL;
-    if (transport == NULL || request == NULL || ret_reply == NULL ||
-        !mp_call_limits_init(&plan.limits, transport, options))
+    struct mp_call_plan plan = {.request = {request, size}};
+    if (ret_reply == NULL)
         return MCPUMP_ERR_INVALID_ARGUMENT;
-
-    mp_envelope_scan(plan.request, &envelope);
-    const char *why = complaint(&envelope, MP_KIND_REQUEST);
-    if (why != NULL)
-        return refuse(transport, why, MCPUMP_PHASE_REQUEST, ret_failure);
+    mcpump_err err = plan_request(&plan, &envelope, transport, options, ret_failure);
+    if (err != MCPUMP_OK)
+        return err;
     return mp_call_make(transport, &plan, MCPUMP_PHASE_REQUEST, ret_reply, ret_failure);
+}
+
+mcpump_err mcpump_transport_submit(mcpump_transport *transport, const char *request, size_t size,
+                                   const mcpump_call_options *options, mcpump_call **ret_call,
+                                   mcpump_failure **ret_failure)
+{
+    struct mp_envelope envelope;
+    struct mp_call_plan plan = {.request = {request, size}};
+    if (ret_call == NULL)
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    mcpump_err err = plan_request(&plan, &envelope, transport, options, ret_failure);
+    if (err != MCPUMP_OK)
+        return err;
+    return mp_call_submit(transport, &plan, NULL, ret_call, ret_failure);
 }
 
 mcpump_err mcpump_transport_notify(mcpump_transport *transport, const char *notification,

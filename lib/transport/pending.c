@@ -14,15 +14,13 @@ static struct mp_entry *entry_new(void)
     struct mp_entry *entry = calloc(1, sizeof(*entry));
     if (entry == NULL)
         return NULL;
-    mp_mutex_init(&entry->own.lock);
-    mp_cond_init(&entry->own.cond);
+    mp_promise_init(&entry->done);
     return entry;
 }
 
 static void entry_free(struct mp_entry *entry)
 {
-    mp_cond_done(&entry->own.cond);
-    mp_mutex_done(&entry->own.lock);
+    mp_promise_done(&entry->done);
     free(entry);
 }
 
@@ -125,10 +123,9 @@ mcpump_err mp_pending_register(struct mp_pending *pending,
         entry->latch_count = registration->latch_count;
         entry->run = registration->run;
         entry->caller_id = registration->caller_id;
-        entry->waiter = registration->waiter != NULL ? registration->waiter : &entry->own;
         entry->err = MCPUMP_OK;
         entry->reply = NULL;
-        entry->done = false;
+        mp_promise_renew(&entry->done);
         insert_locked(pending, entry);
         pending->count++;
         *ret_entry = entry;
@@ -239,13 +236,7 @@ struct mp_entry *mp_pending_take_all(struct mp_pending *pending)
 
 void mp_entry_complete(struct mp_entry *entry)
 {
-    struct mp_waiter *waiter = entry->waiter;
-    mp_mutex_lock(&waiter->lock);
-    entry->done = true;
-    mp_mutex_unlock(&waiter->lock);
-    /* After the unlock, so that the woken thread does not run into the lock. The waiter is still
-     * there: see the top of pending.h. */
-    mp_cond_signal(&waiter->cond);
+    mp_promise_keep(&entry->done);
 }
 
 void mp_entry_complete_list(struct mp_entry *list)
@@ -256,56 +247,14 @@ void mp_entry_complete_list(struct mp_entry *list)
     }
 }
 
-/* Run by a cancellation within the wait, or popped. */
-static void unlock(void *waiter) MP_UNCHECKED
-{
-    mp_mutex_unlock(&((struct mp_waiter *)waiter)->lock);
-}
-
-static bool wait_cancellable_locked(struct mp_entry *entry, mp_deadline deadline)
-    MP_REQUIRES(&entry->waiter->lock)
-{
-    bool in_time = true;
-    while (!entry->done && in_time)
-        in_time = mp_cond_wait_cancellable(&entry->waiter->cond, &entry->waiter->lock, deadline);
-    return entry->done;
-}
-
-/* The handler unlocks. */
-bool mp_entry_wait_cancellable(struct mp_entry *entry, mp_deadline deadline) MP_UNCHECKED
-{
-    bool done;
-    mp_mutex_lock(&entry->waiter->lock);
-    pthread_cleanup_push(unlock, entry->waiter);
-    done = wait_cancellable_locked(entry, deadline);
-    pthread_cleanup_pop(true);
-    return done;
-}
-
 bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline)
 {
-    return mp_entry_wait_either(entry, entry, deadline);
-}
-
-bool mp_entry_wait_either(struct mp_entry *one, struct mp_entry *other, mp_deadline deadline)
-{
-    struct mp_waiter *waiter = one->waiter;
-    assert(other->waiter == waiter);
-    bool in_time = true;
-    mp_mutex_lock(&waiter->lock);
-    while (!one->done && !other->done && in_time)
-        in_time = mp_cond_wait(&waiter->cond, &waiter->lock, deadline);
-    bool done = one->done || other->done;
-    mp_mutex_unlock(&waiter->lock);
-    return done;
+    return mp_promise_wait(&entry->done, (struct mp_patience){deadline, false});
 }
 
 bool mp_entry_is_done(struct mp_entry *entry)
 {
-    mp_mutex_lock(&entry->waiter->lock);
-    bool done = entry->done;
-    mp_mutex_unlock(&entry->waiter->lock);
-    return done;
+    return mp_promise_is_kept(&entry->done);
 }
 
 void mp_pending_release(struct mp_pending *pending, struct mp_entry *entry)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pending table: requests that wait for a reply, by id. Each has a condition variable of its
- * own, so that a reply wakes its waiter and nobody else.
+ * The pending table: requests that wait for a reply, by id. Each is a promise of its own, so that a
+ * reply wakes who waits for it and nobody else.
  *
  * Ids grow for the life of the table and are never used twice, across reopenings too: a reply that
  * comes late can meet no later request. Whoever removes an entry from the table completes it,
- * exactly once; until then nobody else touches it. Entries are recycled, and their memory stays
- * until mp_pending_done: a waker may signal an entry that has been given to another call meanwhile,
- * who wakes, finds nothing done and sleeps on.
+ * exactly once; until then nobody else touches it. Entries are recycled; their memory stays until
+ * mp_pending_done.
  */
 #ifndef MP_TRANSPORT_PENDING_H
 #define MP_TRANSPORT_PENDING_H
@@ -16,16 +15,12 @@
 #include <stdint.h>
 
 #include "base/latch.h"
+#include "base/promise.h"
 #include "base/run.h"
 #include "base/sync.h"
 #include "mcpump/error.h"
 #include "mcpump/reply.h"
 #include "wire/framer.h"
-
-struct mp_waiter {
-    struct mp_mutex lock;
-    struct mp_cond cond;
-};
 
 struct mp_entry {
     /* -- immutable while registered */
@@ -33,17 +28,14 @@ struct mp_entry {
     uint64_t latch_count;     /* of the latch, when the call began */
     const mcpump_run *run;    /* what the call belongs to; NULL: no run */
     struct mp_span caller_id; /* within the caller's request; valid until done */
-    struct mp_waiter *waiter; /* own, or that of an entry that is waited for together with it */
     /* -- protected by mp_pending.lock */
     struct mp_entry *next; /* in its bucket, or in the list of free entries */
     /* -- whoever removed it from the table, until done */
     struct mp_entry *next_removed;
     mcpump_err err;
     mcpump_reply *reply; /* when err is MCPUMP_OK */
-    /* -- protected by waiter->lock */
-    bool done;
 
-    struct mp_waiter own;
+    struct mp_promise done; /* kept by that one */
 };
 
 /* How many given-up ids are remembered, to tell a late reply from a duplicate. */
@@ -80,7 +72,6 @@ struct mp_registration {
     struct mp_span caller_id;
     uint64_t latch_count;
     const mcpump_run *run;
-    struct mp_waiter *waiter; /* NULL: the entry's own */
 };
 
 /* Registers a call under a new id. Errors: CLOSED (not accepting), NO_MEMORY. */
@@ -104,7 +95,7 @@ struct mp_entry *mp_pending_take_stopped(struct mp_pending *pending, const struc
 /* Removes all entries, with err CLOSED. */
 struct mp_entry *mp_pending_take_all(struct mp_pending *pending);
 
-/* Completes an entry that the caller removed: wakes its waiter. No lock held. */
+/* Completes an entry that the caller removed: wakes who waits for it. No lock held. */
 void mp_entry_complete(struct mp_entry *entry);
 
 /* Completes a list by next_removed. */
@@ -112,12 +103,6 @@ void mp_entry_complete_list(struct mp_entry *list);
 
 /* Waits until the entry is done: woken by mp_entry_complete, or at the deadline: false then. */
 bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline);
-
-/* The same as a point of cancellation, for the caller's own entry. */
-bool mp_entry_wait_cancellable(struct mp_entry *entry, mp_deadline deadline);
-
-/* Waits until one of two entries with the same waiter is done. */
-bool mp_entry_wait_either(struct mp_entry *one, struct mp_entry *other, mp_deadline deadline);
 
 /* Whether it is done, now. */
 bool mp_entry_is_done(struct mp_entry *entry);

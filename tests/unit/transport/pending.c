@@ -193,22 +193,3 @@ Test(pending, the_end_takes_all)
     cr_assert_eq(taken, 100);
     mp_pending_done(&pending);
 }
-
-Test(pending, one_of_two_that_share_a_waiter_wakes)
-{
-    struct mp_pending pending;
-    enum mp_stray stray;
-    struct mp_entry *second = NULL;
-    setup(&pending);
-    struct mp_entry *first = enter(&pending, 0);
-    struct mp_registration registration = {.waiter = first->waiter};
-    cr_assert_eq(mp_pending_register(&pending, &registration, &second), MCPUMP_OK);
-    cr_assert_not(mp_entry_wait_either(first, second, mp_now_ns()));
-    mp_entry_complete(mp_pending_take(&pending, second->id, &stray));
-    cr_assert(mp_entry_wait_either(first, second, MP_NEVER));
-    cr_assert(mp_entry_is_done(second));
-    cr_assert_not(mp_entry_is_done(first));
-    mp_pending_release(&pending, second);
-    leave(&pending, first);
-    mp_pending_done(&pending);
-}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/promise.h"
+
+#include <assert.h>
+
+#if MP_HAVE_FUTEX
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+enum watched {
+    WATCHED,
+    WATCHED_BEFORE, /* by the same waiter */
+    KEPT,           /* so it is not watched */
+};
+
+/* -- one waiter: who owns it sleeps, others post; one promise: who watches it, and whether it is
+ * kept */
+
+#if MP_HAVE_FUTEX
+
+#define SLEEPS   1u
+#define ONE_POST 2u
+
+static struct mp_waiter kept_mark;
+
+static void waiter_init(struct mp_waiter *waiter)
+{
+    atomic_init(&waiter->word, 0);
+}
+
+static void waiter_done(struct mp_waiter *waiter)
+{
+    (void)waiter;
+}
+
+/* The waiter may be gone once the word is stored. A wake that then meets nobody, or another who
+ * sleeps at this address by now, is one that everybody who sleeps on a futex is prepared for. */
+static void waiter_post(struct mp_waiter *waiter)
+{
+    uint32_t word = atomic_load(&waiter->word);
+    while (!atomic_compare_exchange_weak(&waiter->word, &word, (word & ~SLEEPS) + ONE_POST)) {
+    }
+    if ((word & SLEEPS) != 0)
+        syscall(SYS_futex, &waiter->word, FUTEX_WAKE_PRIVATE, 1);
+}
+
+/* The system call itself is no point of cancellation. Cancelled at any moment between the two
+ * changes of type: nothing but the call happens there. False: the deadline has passed. */
+static void sleep_while(struct mp_waiter *waiter, uint32_t word, struct mp_patience patience)
+{
+    struct timespec until, *limit = NULL;
+    if (patience.until != MP_NEVER) {
+        until = mp_deadline_timespec(patience.until);
+        limit = &until;
+    }
+    int type;
+    if (patience.is_cancellable)
+        pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    syscall(SYS_futex, &waiter->word, FUTEX_WAIT_BITSET_PRIVATE, word, limit, NULL,
+            FUTEX_BITSET_MATCH_ANY);
+    if (patience.is_cancellable)
+        pthread_setcanceltype(type, NULL);
+}
+
+static bool waiter_wait(struct mp_waiter *waiter, unsigned posts, struct mp_patience patience)
+{
+    uint32_t word = atomic_load(&waiter->word);
+    while (word / ONE_POST < posts) {
+        if (mp_deadline_passed(patience.until))
+            return false;
+        if ((word & SLEEPS) != 0 ||
+            atomic_compare_exchange_strong(&waiter->word, &word, word | SLEEPS))
+            sleep_while(waiter, word | SLEEPS, patience);
+        word = atomic_load(&waiter->word);
+    }
+    return true;
+}
+
+void mp_promise_init(struct mp_promise *promise)
+{
+    atomic_init(&promise->state, NULL);
+}
+
+void mp_promise_done(struct mp_promise *promise)
+{
+    (void)promise;
+}
+
+void mp_promise_renew(struct mp_promise *promise)
+{
+    atomic_store_explicit(&promise->state, NULL, memory_order_relaxed);
+}
+
+void mp_promise_keep(struct mp_promise *promise)
+{
+    struct mp_waiter *waiter = atomic_exchange(&promise->state, &kept_mark);
+    if (waiter != NULL)
+        waiter_post(waiter);
+}
+
+bool mp_promise_is_kept(struct mp_promise *promise)
+{
+    return atomic_load(&promise->state) == &kept_mark;
+}
+
+static enum watched watch(struct mp_promise *promise, struct mp_waiter *waiter)
+{
+    struct mp_waiter *found = NULL;
+    if (atomic_compare_exchange_strong(&promise->state, &found, waiter))
+        return WATCHED;
+    assert(found == waiter || found == &kept_mark);
+    return found == waiter ? WATCHED_BEFORE : KEPT;
+}
+
+/* False: it is kept, and a post has come of it or is about to. */
+static bool unwatch(struct mp_promise *promise, struct mp_waiter *waiter)
+{
+    struct mp_waiter *found = waiter;
+    return atomic_compare_exchange_strong(&promise->state, &found, NULL) || found == NULL;
+}
+
+#else
+
+static void waiter_init(struct mp_waiter *waiter)
+{
+    mp_mutex_init(&waiter->lock);
+    mp_cond_init(&waiter->posted);
+    waiter->posts = 0;
+}
+
+static void waiter_done(struct mp_waiter *waiter)
+{
+    mp_cond_done(&waiter->posted);
+    mp_mutex_done(&waiter->lock);
+}
+
+/* Signalled under the lock: the waiter may be gone once it is released. */
+static void waiter_post(struct mp_waiter *waiter)
+{
+    mp_mutex_lock(&waiter->lock);
+    waiter->posts++;
+    mp_cond_signal(&waiter->posted);
+    mp_mutex_unlock(&waiter->lock);
+}
+
+/* Run by a cancellation within the wait, or popped. */
+static void unlock(void *waiter) MP_UNCHECKED
+{
+    mp_mutex_unlock(&((struct mp_waiter *)waiter)->lock);
+}
+
+static bool wait_locked(struct mp_waiter *waiter, unsigned posts, struct mp_patience patience)
+    MP_REQUIRES(&waiter->lock)
+{
+    bool in_time = true;
+    while (waiter->posts < posts && in_time)
+        in_time = patience.is_cancellable
+                      ? mp_cond_wait_cancellable(&waiter->posted, &waiter->lock, patience.until)
+                      : mp_cond_wait(&waiter->posted, &waiter->lock, patience.until);
+    return waiter->posts >= posts;
+}
+
+/* The handler unlocks. */
+static bool waiter_wait(struct mp_waiter *waiter, unsigned posts,
+                        struct mp_patience patience) MP_UNCHECKED
+{
+    bool posted;
+    mp_mutex_lock(&waiter->lock);
+    pthread_cleanup_push(unlock, waiter);
+    posted = wait_locked(waiter, posts, patience);
+    pthread_cleanup_pop(true);
+    return posted;
+}
+
+void mp_promise_init(struct mp_promise *promise)
+{
+    mp_mutex_init(&promise->lock);
+    promise->waiter = NULL;
+    promise->is_kept = false;
+}
+
+void mp_promise_done(struct mp_promise *promise)
+{
+    mp_mutex_done(&promise->lock);
+}
+
+void mp_promise_renew(struct mp_promise *promise)
+{
+    mp_mutex_lock(&promise->lock);
+    promise->waiter = NULL;
+    promise->is_kept = false;
+    mp_mutex_unlock(&promise->lock);
+}
+
+void mp_promise_keep(struct mp_promise *promise)
+{
+    mp_mutex_lock(&promise->lock);
+    struct mp_waiter *waiter = promise->waiter;
+    promise->is_kept = true;
+    mp_mutex_unlock(&promise->lock);
+    if (waiter != NULL)
+        waiter_post(waiter);
+}
+
+bool mp_promise_is_kept(struct mp_promise *promise)
+{
+    mp_mutex_lock(&promise->lock);
+    bool is_kept = promise->is_kept;
+    mp_mutex_unlock(&promise->lock);
+    return is_kept;
+}
+
+static enum watched watch(struct mp_promise *promise, struct mp_waiter *waiter)
+{
+    mp_mutex_lock(&promise->lock);
+    enum watched watched = promise->is_kept            ? KEPT
+                           : promise->waiter == waiter ? WATCHED_BEFORE
+                                                       : WATCHED;
+    if (watched == WATCHED)
+        promise->waiter = waiter;
+    mp_mutex_unlock(&promise->lock);
+    return watched;
+}
+
+/* False: it is kept, and a post has come of it or is about to. */
+static bool unwatch(struct mp_promise *promise, struct mp_waiter *waiter)
+{
+    (void)waiter;
+    mp_mutex_lock(&promise->lock);
+    bool is_kept = promise->is_kept;
+    promise->waiter = NULL;
+    mp_mutex_unlock(&promise->lock);
+    return !is_kept;
+}
+
+#endif
+
+/* -- waiting for one of several */
+
+/* A waiter in the first `count` of the promises. */
+struct vigil {
+    struct mp_waiter waiter;
+    const struct mp_promises *promises;
+    size_t count;
+    bool has_twins; /* a promise stands there twice, but is watched once */
+};
+
+static struct mp_promise *promise_at(const struct vigil *vigil, size_t i)
+{
+    return vigil->promises->at(vigil->promises->context, i);
+}
+
+/* False: one of them is kept already. */
+static bool watch_all(struct vigil *vigil)
+{
+    for (; vigil->count < vigil->promises->count; vigil->count++) {
+        struct mp_promise *promise = promise_at(vigil, vigil->count);
+        enum watched watched = promise != NULL ? watch(promise, &vigil->waiter) : WATCHED;
+        if (watched == KEPT)
+            return false;
+        vigil->has_twins |= watched == WATCHED_BEFORE;
+    }
+    return true;
+}
+
+static bool stands_before(const struct vigil *vigil, size_t i)
+{
+    size_t first = 0;
+    while (promise_at(vigil, first) != promise_at(vigil, i))
+        first++;
+    return first < i;
+}
+
+/* Takes the waiter back; where it is too late for that, a post is waited for, whose thread is
+ * between two steps. Also run by a cancellation within the wait. */
+static void end_vigil(void *arg)
+{
+    struct vigil *vigil = arg;
+    unsigned kept = 0;
+    for (size_t i = 0; i < vigil->count; i++) {
+        struct mp_promise *promise = promise_at(vigil, i);
+        if (promise != NULL && !unwatch(promise, &vigil->waiter))
+            kept += !vigil->has_twins || !stands_before(vigil, i);
+    }
+    waiter_wait(&vigil->waiter, kept, (struct mp_patience){MP_NEVER, false});
+    waiter_done(&vigil->waiter);
+}
+
+bool mp_promise_wait_any(const struct mp_promises *promises, struct mp_patience patience)
+{
+    bool kept;
+    struct vigil vigil = {.promises = promises, .count = 0};
+    waiter_init(&vigil.waiter);
+    pthread_cleanup_push(end_vigil, &vigil);
+    kept = !watch_all(&vigil) || waiter_wait(&vigil.waiter, 1, patience);
+    pthread_cleanup_pop(true);
+    return kept;
+}
+
+static struct mp_promise *only(const void *context, size_t i)
+{
+    (void)i;
+    union {
+        const void *in;
+        struct mp_promise *out;
+    } cast = {context};
+    return cast.out;
+}
+
+bool mp_promise_wait(struct mp_promise *promise, struct mp_patience patience)
+{
+    const struct mp_promises promises = {1, only, promise};
+    return mp_promise_wait_any(&promises, patience);
+}
