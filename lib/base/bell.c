@@ -35,3 +35,30 @@ void mp_bell_hear(const struct mp_bell *bell)
     uint64_t rings;
     syscall(SYS_read, bell->fd, &rings, sizeof(rings));
 }
+
+int mp_alarm_init(struct mp_alarm *alarm)
+{
+    atomic_init(&alarm->is_armed, false);
+    return mp_bell_init(&alarm->bell);
+}
+
+void mp_alarm_done(struct mp_alarm *alarm)
+{
+    mp_bell_done(&alarm->bell);
+}
+
+void mp_alarm_arm(struct mp_alarm *alarm)
+{
+    atomic_store(&alarm->is_armed, true);
+}
+
+void mp_alarm_disarm(struct mp_alarm *alarm)
+{
+    atomic_store(&alarm->is_armed, false);
+}
+
+void mp_alarm_raise(struct mp_alarm *alarm)
+{
+    if (atomic_exchange(&alarm->is_armed, false))
+        mp_bell_ring(&alarm->bell);
+}

@@ -15,6 +15,14 @@ enum watched {
     KEPT,           /* so it is not watched */
 };
 
+static void do_besides(const struct mp_besides *besides)
+{
+    if (besides->number != NULL)
+        atomic_fetch_sub(besides->number, besides->one);
+    if (besides->alarm != NULL)
+        mp_alarm_raise(besides->alarm);
+}
+
 /* -- one waiter: who owns it sleeps, others post; one promise: who watches it, and whether it is
  * kept */
 
@@ -35,13 +43,21 @@ static void waiter_done(struct mp_waiter *waiter)
     (void)waiter;
 }
 
+static unsigned waiter_posts(struct mp_waiter *waiter)
+{
+    return atomic_load(&waiter->word) / ONE_POST;
+}
+
 /* The waiter may be gone once the word is stored. A wake that then meets nobody, or another who
  * sleeps at this address by now, is one that everybody who sleeps on a futex is prepared for. */
 static void waiter_post(struct mp_waiter *waiter)
 {
+    struct mp_besides besides = waiter->besides;
     uint32_t word = atomic_load(&waiter->word);
     while (!atomic_compare_exchange_weak(&waiter->word, &word, (word & ~SLEEPS) + ONE_POST)) {
     }
+    if (word / ONE_POST == 0)
+        do_besides(&besides);
     if ((word & SLEEPS) != 0)
         syscall(SYS_futex, &waiter->word, FUTEX_WAKE_PRIVATE, 1);
 }
@@ -136,13 +152,24 @@ static void waiter_done(struct mp_waiter *waiter)
     mp_mutex_done(&waiter->lock);
 }
 
+static unsigned waiter_posts(struct mp_waiter *waiter)
+{
+    mp_mutex_lock(&waiter->lock);
+    unsigned posts = waiter->posts;
+    mp_mutex_unlock(&waiter->lock);
+    return posts;
+}
+
 /* Signalled under the lock: the waiter may be gone once it is released. */
 static void waiter_post(struct mp_waiter *waiter)
 {
+    struct mp_besides besides = waiter->besides;
     mp_mutex_lock(&waiter->lock);
-    waiter->posts++;
+    bool is_first = waiter->posts++ == 0;
     mp_cond_signal(&waiter->posted);
     mp_mutex_unlock(&waiter->lock);
+    if (is_first)
+        do_besides(&besides);
 }
 
 /* Run by a cancellation within the wait, or popped. */
@@ -239,23 +266,19 @@ static bool unwatch(struct mp_promise *promise, struct mp_waiter *waiter)
 
 /* -- waiting for one of several */
 
-/* A waiter in the first `count` of the promises. */
-struct vigil {
-    struct mp_waiter waiter;
-    const struct mp_promises *promises;
-    size_t count;
-    bool has_twins; /* a promise stands there twice, but is watched once */
-};
-
-static struct mp_promise *promise_at(const struct vigil *vigil, size_t i)
+static struct mp_promise *promise_at(const struct mp_vigil *vigil, size_t i)
 {
     return vigil->promises->at(vigil->promises->context, i);
 }
 
-/* False: one of them is kept already. */
-static bool watch_all(struct vigil *vigil)
+bool mp_vigil_begin(struct mp_vigil *vigil, const struct mp_promises *promises,
+                    const struct mp_besides *besides)
 {
-    for (; vigil->count < vigil->promises->count; vigil->count++) {
+    waiter_init(&vigil->waiter);
+    vigil->waiter.besides = *besides;
+    vigil->promises = promises;
+    vigil->has_twins = false;
+    for (vigil->count = 0; vigil->count < promises->count; vigil->count++) {
         struct mp_promise *promise = promise_at(vigil, vigil->count);
         enum watched watched = promise != NULL ? watch(promise, &vigil->waiter) : WATCHED;
         if (watched == KEPT)
@@ -265,7 +288,17 @@ static bool watch_all(struct vigil *vigil)
     return true;
 }
 
-static bool stands_before(const struct vigil *vigil, size_t i)
+bool mp_vigil_is_over(struct mp_vigil *vigil)
+{
+    return waiter_posts(&vigil->waiter) > 0;
+}
+
+bool mp_vigil_wait(struct mp_vigil *vigil, struct mp_patience patience)
+{
+    return waiter_wait(&vigil->waiter, 1, patience);
+}
+
+static bool stands_before(const struct mp_vigil *vigil, size_t i)
 {
     size_t first = 0;
     while (promise_at(vigil, first) != promise_at(vigil, i))
@@ -273,11 +306,10 @@ static bool stands_before(const struct vigil *vigil, size_t i)
     return first < i;
 }
 
-/* Takes the waiter back; where it is too late for that, a post is waited for, whose thread is
- * between two steps. Also run by a cancellation within the wait. */
-static void end_vigil(void *arg)
+/* Where it is too late to take the waiter back, a post is waited for, whose thread is between two
+ * steps. */
+bool mp_vigil_end(struct mp_vigil *vigil)
 {
-    struct vigil *vigil = arg;
     unsigned kept = 0;
     for (size_t i = 0; i < vigil->count; i++) {
         struct mp_promise *promise = promise_at(vigil, i);
@@ -286,15 +318,22 @@ static void end_vigil(void *arg)
     }
     waiter_wait(&vigil->waiter, kept, (struct mp_patience){MP_NEVER, false});
     waiter_done(&vigil->waiter);
+    return kept > 0;
+}
+
+static void end_vigil(void *vigil)
+{
+    mp_vigil_end(vigil);
 }
 
 bool mp_promise_wait_any(const struct mp_promises *promises, struct mp_patience patience)
 {
+    static const struct mp_besides nothing;
     bool kept;
-    struct vigil vigil = {.promises = promises, .count = 0};
-    waiter_init(&vigil.waiter);
+    struct mp_vigil vigil;
+    bool is_open = mp_vigil_begin(&vigil, promises, &nothing);
     pthread_cleanup_push(end_vigil, &vigil);
-    kept = !watch_all(&vigil) || waiter_wait(&vigil.waiter, 1, patience);
+    kept = !is_open || mp_vigil_wait(&vigil, patience);
     pthread_cleanup_pop(true);
     return kept;
 }
@@ -309,8 +348,13 @@ static struct mp_promise *only(const void *context, size_t i)
     return cast.out;
 }
 
+struct mp_promises mp_promises_of(struct mp_promise *promise)
+{
+    return (struct mp_promises){1, only, promise};
+}
+
 bool mp_promise_wait(struct mp_promise *promise, struct mp_patience patience)
 {
-    const struct mp_promises promises = {1, only, promise};
+    const struct mp_promises promises = mp_promises_of(promise);
     return mp_promise_wait_any(&promises, patience);
 }

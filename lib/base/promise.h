@@ -16,9 +16,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bell.h"
 #include "base/sync.h"
 
+/* What the first post of a waiter does besides waking it. */
+struct mp_besides {
+    struct mp_alarm *alarm;   /* is raised: its owner may sleep in a poll; NULL: it does not */
+    _Atomic uint32_t *number; /* becomes smaller by `one`: how many still sleep; NULL: nothing */
+    uint32_t one;
+};
+
 struct mp_waiter {
+    struct mp_besides besides; /* immutable */
 #if MP_HAVE_FUTEX
     _Atomic uint32_t word; /* twice the posts, and 1 while the owner sleeps */
 #else
@@ -58,17 +67,41 @@ struct mp_promises {
     const void *context;
 };
 
+/* A waiter in the first `count` of the promises: on the stack of the one thread that waits. */
+struct mp_vigil {
+    struct mp_waiter waiter;
+    const struct mp_promises *promises;
+    size_t count;
+    bool has_twins; /* a promise stands there twice, but is watched once */
+};
+
 /* How a wait is made: the deadline, and whether it is a point of cancellation. */
 struct mp_patience {
     mp_deadline until;
     bool is_cancellable;
 };
 
-/* Waits until one of them is kept: woken by who keeps it, or at the deadline: false then. Nobody
- * else may wait for any of them meanwhile. */
+/* Watches them all. Nobody else may, meanwhile. False: one is kept already. End it in any case. */
+bool mp_vigil_begin(struct mp_vigil *vigil, const struct mp_promises *promises,
+                    const struct mp_besides *besides);
+
+/* Whether one of them was kept since the begin. */
+bool mp_vigil_is_over(struct mp_vigil *vigil);
+
+/* Waits for that: woken by who keeps it, or at the deadline: false then. */
+bool mp_vigil_wait(struct mp_vigil *vigil, struct mp_patience patience);
+
+/* Takes the waiter back. Whether it was posted; what a post does besides is then done, or about to
+ * be. */
+bool mp_vigil_end(struct mp_vigil *vigil);
+
+/* Waits until one of them is kept; false: the deadline was first. */
 bool mp_promise_wait_any(const struct mp_promises *promises, struct mp_patience patience);
 
 /* The same for one. */
 bool mp_promise_wait(struct mp_promise *promise, struct mp_patience patience);
+
+/* One, as several. */
+struct mp_promises mp_promises_of(struct mp_promise *promise);
 
 #endif

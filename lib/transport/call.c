@@ -7,6 +7,7 @@
 
 #include "mcpump/run.h"
 #include "transport/loss.h"
+#include "transport/waiting.h"
 #include "wire/control.h"
 #include "wire/message_id.h"
 #include "wire/splice.h"
@@ -182,8 +183,10 @@ void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
 
 void mp_call_wait(struct mp_call *call)
 {
-    if (call->entry != NULL)
-        mp_promise_wait(&call->entry->done, (struct mp_patience){call->limits.deadline, true});
+    if (call->entry == NULL || mp_entry_is_done(call->entry))
+        return;
+    const struct mp_promises promises = mp_promises_of(&call->entry->done);
+    mp_waiting_for(call->transport, &promises, (struct mp_patience){call->limits.deadline, true});
 }
 
 static struct mp_promise *done_of(const void *calls, size_t i)
@@ -197,7 +200,7 @@ bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline
         return true;
     struct mp_call *const calls[] = {one, other};
     const struct mp_promises promises = {2, done_of, calls};
-    return mp_promise_wait_any(&promises, (struct mp_patience){deadline, false});
+    return mp_waiting_for(one->transport, &promises, (struct mp_patience){deadline, false});
 }
 
 bool mp_call_is_done(struct mp_call *call)

@@ -124,6 +124,8 @@ static void reset(mcpump_transport *transport, struct mp_spawned *spawned)
     struct mp_reader *reader = &transport->reader;
     mp_framer_reset(&reader->framer);
     reader->answered = NULL;
+    reader->has_answered = false;
+    mp_lease_reset(&transport->lease);
     reader->junk_run = 0;
     reader->junk_preview[0] = '\0';
     reader->at_end = reader->process_ended = false;

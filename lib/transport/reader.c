@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reader thread: stdout into the framer, lines through the envelope, replies to their callers.
- * It sleeps only in poll, on stdout, the bell and the process, and blocks on nothing else. When the
- * connection ends it goes on to end it, in ending.c.
+ * Reading: stdout into the framer, lines through the envelope, replies to their callers; by the
+ * reader thread, or by a caller that it has lent the reading to (lease.h). The thread sleeps only
+ * in poll, on stdout, the bell and the process, and blocks on nothing else. When the connection
+ * ends it goes on to end it, in ending.c.
  */
 #include <errno.h>
 #include <poll.h>
@@ -184,10 +185,12 @@ static void wake_answered(mcpump_transport *transport)
 {
     struct mp_entry *list = transport->reader.answered;
     transport->reader.answered = NULL;
+    transport->reader.has_answered |= list != NULL;
     mp_entry_complete_list(list);
 }
 
-static void dispatch_lines(mcpump_transport *transport)
+/* False: the connection has to end. */
+static bool dispatch_lines(mcpump_transport *transport)
 {
     struct mp_reader *reader = &transport->reader;
     struct mp_span line;
@@ -204,6 +207,7 @@ static void dispatch_lines(mcpump_transport *transport)
                  transport->options.max_message_bytes);
         mp_transport_fault(transport, MCPUMP_CAUSE_MESSAGE_TOO_LARGE, 0, limit);
     }
+    return result == MP_FRAMER_MORE;
 }
 
 static void dispatch_last_line(mcpump_transport *transport)
@@ -221,29 +225,41 @@ static void begin_draining(struct mp_reader *reader)
         reader->drain_until = mp_deadline_after_ms(DRAIN_MS);
 }
 
-static void read_stdout(mcpump_transport *transport)
+enum mp_read mp_reader_read(mcpump_transport *transport)
 {
     struct mp_reader *reader = &transport->reader;
     size_t size;
     char *room = mp_framer_room(&reader->framer, READ_BYTES, &size);
     if (room == NULL) {
         mp_transport_fault(transport, MCPUMP_CAUSE_NO_MEMORY, 0, NULL);
-        return;
+        return MP_READ_FAULT;
     }
     ssize_t n = read(transport->stdout_fd, room, size);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    if (n < 0)
-        mp_transport_fault(transport, MCPUMP_CAUSE_READ_FAILED, errno, NULL);
+        return MP_READ_NOTHING;
     if (n <= 0) {
-        reader->at_end = true;
-        dispatch_last_line(transport);
-        begin_draining(reader);
-        return;
+        errno = n < 0 ? errno : 0;
+        return MP_READ_END;
     }
     mp_count(&transport->counters.bytes_read, (uint64_t)n);
     mp_framer_filled(&reader->framer, (size_t)n);
-    dispatch_lines(transport);
+    return dispatch_lines(transport) ? MP_READ_SOME : MP_READ_FAULT;
+}
+
+static void read_stdout(mcpump_transport *transport)
+{
+    struct mp_reader *reader = &transport->reader;
+    if (mp_reader_read(transport) == MP_READ_END) {
+        if (errno != 0)
+            mp_transport_fault(transport, MCPUMP_CAUSE_READ_FAILED, errno, NULL);
+        reader->at_end = true;
+        dispatch_last_line(transport);
+        begin_draining(reader);
+    }
+    bool has_answered = reader->has_answered;
+    reader->has_answered = false;
+    if (has_answered)
+        mp_lease_offer(&transport->lease); /* from here on another may read */
 }
 
 /* Heard the bell: an interrupt, or a run that was cancelled. */
@@ -252,10 +268,15 @@ static void sweep_stopped(mcpump_transport *transport)
     mp_entry_complete_list(mp_pending_take_stopped(&transport->pending, &transport->latch));
 }
 
-static bool has_to_end(mcpump_transport *transport)
+/* Whether what comes concerns stdout, so that nobody else may read. */
+static bool is_ending(const struct mp_reader *reader, bool has_cause)
 {
-    const struct mp_reader *reader = &transport->reader;
-    return has_verdict(transport) || (reader->at_end && reader->process_ended) ||
+    return has_cause || reader->drain_until != MP_NEVER;
+}
+
+static bool has_to_end(const struct mp_reader *reader, bool has_cause)
+{
+    return has_cause || (reader->at_end && reader->process_ended) ||
            mp_deadline_passed(reader->drain_until);
 }
 
@@ -276,21 +297,36 @@ static void look_around(mcpump_transport *transport, const struct pollfd fds[3])
     }
 }
 
+/* Sleeps on stdout, unless that is lent, the bell and the process. */
+static void watch(mcpump_transport *transport, bool is_lent)
+{
+    struct mp_reader *reader = &transport->reader;
+    struct mp_lease *lease = &transport->lease;
+    /* poll ignores negative fds: what has ended is not asked again. */
+    struct pollfd fds[3] = {
+        {transport->bell.fd, POLLIN, 0},
+        {reader->at_end || is_lent ? -1 : transport->stdout_fd, POLLIN, 0},
+        {reader->process_ended ? -1 : mp_process_watch_fd(&transport->process), POLLIN, 0},
+    };
+    int limit = is_lent ? mp_lease_sleep_ms(lease) : mp_deadline_poll_ms(reader->drain_until);
+    if (poll(fds, 3, limit) == 0 && is_lent)
+        mp_lease_review(lease);
+    look_around(transport, fds);
+}
+
 void mp_reader_main(void *arg)
 {
     mcpump_transport *transport = arg;
     struct mp_reader *reader = &transport->reader;
     if (!mp_opening_run(transport))
         return;
-    while (!has_to_end(transport)) {
-        /* poll ignores negative fds: what has ended is not asked again. */
-        struct pollfd fds[3] = {
-            {transport->bell.fd, POLLIN, 0},
-            {reader->at_end ? -1 : transport->stdout_fd, POLLIN, 0},
-            {reader->process_ended ? -1 : mp_process_watch_fd(&transport->process), POLLIN, 0},
-        };
-        poll(fds, 3, mp_deadline_poll_ms(reader->drain_until));
-        look_around(transport, fds);
+    for (;;) {
+        bool has_cause = has_verdict(transport);
+        bool is_lent = is_ending(reader, has_cause) ? !mp_lease_reclaim(&transport->lease)
+                                                    : mp_lease_is_lent(&transport->lease);
+        if (!is_lent && has_to_end(reader, has_cause))
+            break;
+        watch(transport, is_lent);
     }
     mp_ending_run(transport);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "transport/call.h"
+#include "transport/waiting.h"
 
 struct mcpump_call {
     struct mp_call call;
@@ -120,7 +121,10 @@ static bool is_over(const mcpump_call *call)
 
 bool mcpump_call_poll(mcpump_call *call)
 {
-    return call == NULL || is_over(call);
+    if (call == NULL || is_over(call))
+        return true;
+    mp_waiting_glance(call->call.transport);
+    return is_over(call);
 }
 
 static mcpump_err fail_elsewhere(const mcpump_call *call, mcpump_failure **ret_failure)
@@ -185,17 +189,75 @@ static struct mp_promise *promise_of(const void *list, size_t i)
     return call != NULL ? &call->call.entry->done : NULL;
 }
 
+/* The transport of all of them; NULL: there are several. */
+static mcpump_transport *find_transport(const struct calls *calls)
+{
+    mcpump_transport *found = NULL;
+    for (size_t i = 0; i < calls->count; i++) {
+        if (calls->list[i] == NULL)
+            continue;
+        mcpump_transport *transport = calls->list[i]->call.transport;
+        if (found != NULL && found != transport)
+            return NULL;
+        found = transport;
+    }
+    return found;
+}
+
+static void glance_at_all(const struct calls *calls)
+{
+    for (size_t i = 0; i < calls->count; i++)
+        if (calls->list[i] != NULL)
+            mp_waiting_glance(calls->list[i]->call.transport);
+}
+
+/* Who waits for several transports can read none of them: it sits in all, once a call. */
+static void sit_in_all(const struct calls *calls)
+{
+    struct mp_besides besides;
+    for (size_t i = 0; i < calls->count; i++)
+        if (calls->list[i] != NULL)
+            mp_lease_sit(&calls->list[i]->call.transport->lease, &besides);
+}
+
+/* Also run by a cancellation within the wait. */
+static void leave_all(void *arg)
+{
+    const struct calls *calls = arg;
+    for (size_t i = 0; i < calls->count; i++)
+        if (calls->list[i] != NULL)
+            mp_lease_stand(&calls->list[i]->call.transport->lease);
+}
+
+static void wait_for_one(struct calls *calls, mp_deadline until)
+{
+    const struct mp_promises promises = {calls->count, promise_of, calls->list};
+    const struct mp_patience patience = {until, true};
+    mcpump_transport *transport = find_transport(calls);
+    if (transport != NULL) {
+        mp_waiting_for(transport, &promises, patience);
+        return;
+    }
+    sit_in_all(calls);
+    pthread_cleanup_push(leave_all, calls);
+    mp_promise_wait_any(&promises, patience);
+    pthread_cleanup_pop(true);
+}
+
 mcpump_err mcpump_wait_any(mcpump_call *const *calls, size_t count, int64_t timeout_ms,
                            size_t *ret_index)
 {
-    const struct calls all = {calls, calls != NULL ? count : 0};
+    struct calls all = {calls, calls != NULL ? count : 0};
     mp_deadline own = mp_deadline_after_ms(timeout_ms), earliest;
     if (ret_index == NULL || !find_deadline(&all, own, &earliest))
         return MCPUMP_ERR_INVALID_ARGUMENT;
-    const struct mp_promises promises = {count, promise_of, calls};
     bool is_any = find_over(&all, ret_index);
+    if (!is_any && timeout_ms == 0) {
+        glance_at_all(&all);
+        is_any = find_over(&all, ret_index);
+    }
     while (!is_any && !mp_deadline_passed(own)) {
-        mp_promise_wait_any(&promises, (struct mp_patience){earliest, true});
+        wait_for_one(&all, earliest);
         is_any = find_over(&all, ret_index);
     }
     return is_any ? MCPUMP_OK : MCPUMP_ERR_TIMEOUT;

@@ -34,6 +34,7 @@ static int init_parts(mcpump_transport *transport)
     /* All of them, so that all of them can be done again. */
     int errs[] = {
         mp_bell_init(&transport->bell),
+        mp_lease_init(&transport->lease, &transport->bell),
         mp_writer_init(&transport->writer, options->write_queue_bytes, &transport->counters),
         mp_stderr_pump_init(&transport->stderr_pump, options->label, &transport->counters),
     };
@@ -48,6 +49,7 @@ static void done_parts(mcpump_transport *transport)
 {
     mp_stderr_pump_done(&transport->stderr_pump);
     mp_writer_done(&transport->writer);
+    mp_lease_done(&transport->lease);
     mp_bell_done(&transport->bell);
     mp_framer_done(&transport->reader.framer);
     mp_pending_done(&transport->pending);
@@ -96,9 +98,10 @@ mcpump_err mcpump_transport_new(const mcpump_transport_options *options,
  * when the parent closes it; the memory goes with the child. */
 static void abandon_copy(mcpump_transport *transport)
 {
-    int *fds[] = {&transport->writer.fd,      &transport->stdout_fd,
-                  &transport->stderr_pump.fd, &transport->bell.fd,
-                  &transport->writer.bell.fd, &transport->stderr_pump.bell.fd};
+    int *fds[] = {&transport->writer.fd,          &transport->stdout_fd,
+                  &transport->stderr_pump.fd,     &transport->bell.fd,
+                  &transport->writer.bell.fd,     &transport->stderr_pump.bell.fd,
+                  &transport->lease.alarm.bell.fd};
     for (size_t i = 0; i < sizeof(fds) / sizeof(*fds); i++)
         mp_fd_close(fds[i]);
     mp_process_done(&transport->process);

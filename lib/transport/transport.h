@@ -18,6 +18,7 @@
 #include "mcpump/transport.h"
 #include "process/process.h"
 #include "transport/counters.h"
+#include "transport/lease.h"
 #include "transport/options.h"
 #include "transport/pending.h"
 #include "transport/stderr_pump.h"
@@ -32,16 +33,18 @@ enum mp_transport_state {
     MP_TRANSPORT_ENDED,  /* no process; the threads wait to be joined */
 };
 
-/* The reader thread's own. */
 struct mp_reader {
     struct mp_thread thread;
+    /* -- who reads stdout: the reader thread, or the caller that holds the lease */
     struct mp_framer framer;
     struct mp_entry *answered; /* taken from the table by this batch, to be woken after it */
+    bool has_answered;         /* any, since the reader thread last looked */
     int64_t junk_run;          /* lines in a row that were no messages */
     char junk_preview[80];     /* the first of them, clean */
-    bool at_end;               /* of stdout */
-    bool process_ended;        /* noticed */
-    mp_deadline drain_until;   /* something ended: go on reading until then */
+    /* -- reader thread only */
+    bool at_end;             /* of stdout */
+    bool process_ended;      /* noticed */
+    mp_deadline drain_until; /* something ended: go on reading until then */
 };
 
 /* Why the connection ended. */
@@ -62,14 +65,15 @@ struct mp_opening {
 };
 
 /*
- * What the rooms below are told. Called without a lock, by a thread of the transport, which must
- * not be held up; the texts are borrowed until the function returns. Each may be NULL.
+ * What the rooms below are told. Called without a lock, by a thread of the transport or by a caller
+ * that reads for itself (lease.h), which must not be held up; the texts are borrowed until the
+ * function returns. Each may be NULL.
  */
 struct mp_listener {
     void *user;
-    /* Reader thread: a notification of the server. */
+    /* Who reads: a notification of the server. */
     void (*notified)(void *user, struct mp_span line, const struct mp_envelope *envelope);
-    /* Reader thread: a request of the server but `ping`. False: it is answered with -32601. */
+    /* Who reads: a request of the server but `ping`. False: it is answered with -32601. */
     bool (*asked)(void *user, struct mp_span line, const struct mp_envelope *envelope);
     /* Reader thread: the connection is lost, or being closed; the verdict stands, and from now on
      * calls fail. */
@@ -95,10 +99,11 @@ struct mcpump_transport {
     struct mp_counters counters;
     /* Wakes the reader: interrupt, close, a failed write, a fault. */
     struct mp_bell bell;
+    struct mp_lease lease; /* who reads */
 
-    /* -- reader thread only, while it runs */
+    /* -- reader thread only, while it runs, but for what is lent */
     struct mp_reader reader;
-    int stdout_fd;
+    int stdout_fd; /* lent with the reading */
 
     /* -- atomic, relaxed but for the flags, which are stored before the bell is rung */
     atomic_bool escalate;         /* skip the graces */
@@ -139,6 +144,16 @@ bool mp_opening_run(mcpump_transport *transport);
 
 /* The reader thread: opens, reads until the connection has to end, then ends it (ending.c). */
 void mp_reader_main(void *transport);
+
+enum mp_read {
+    MP_READ_SOME,    /* and dispatched */
+    MP_READ_NOTHING, /* there is nothing now */
+    MP_READ_END,     /* of stdout, or an error, in errno; nothing was done about it */
+    MP_READ_FAULT,   /* the connection has to end, and the reader knows */
+};
+
+/* Reads once, without blocking, and dispatches. By who reads. */
+enum mp_read mp_reader_read(mcpump_transport *transport);
 
 /* Fails all calls, climbs the stop ladder, reaps. Reader thread. */
 void mp_ending_run(mcpump_transport *transport);
