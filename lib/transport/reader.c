@@ -60,7 +60,9 @@ static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
         drop_stray(transport, stray, envelope->id);
         return;
     }
-    entry->reply = mp_reply_new(line, envelope, entry->caller_id);
+    struct mp_taken taken = mp_framer_take(&transport->reader.framer, line);
+    entry->reply = taken.block != NULL ? mp_reply_move(taken, envelope, entry->caller_id)
+                                       : mp_reply_new(line, envelope, entry->caller_id);
     entry->err = entry->reply != NULL ? MCPUMP_OK : MCPUMP_ERR_NO_MEMORY;
     entry->next_removed = transport->reader.answered;
     transport->reader.answered = entry;

@@ -8,6 +8,9 @@
 /* A buffer that is no larger is never shrunk. */
 #define KEPT_CAPACITY ((size_t)128 * 1024)
 
+/* A smaller line is cheaper to copy than to be given a buffer. */
+#define LEAST_TAKEN ((size_t)48 * 1024)
+
 /* Keeps sums of sizes from overflowing; no line comes near it. */
 #define LARGEST_LINE (SIZE_MAX / 4)
 
@@ -21,9 +24,24 @@ void mp_framer_init(struct mp_framer *framer, size_t max_line)
     *framer = (struct mp_framer){.max_line = max_line, .at_start = true};
 }
 
+static char *block_of(const struct mp_framer *framer)
+{
+    return framer->buffer != NULL ? framer->buffer - MP_HEADROOM : NULL;
+}
+
+static bool resize(struct mp_framer *framer, size_t capacity)
+{
+    char *block = realloc(block_of(framer), MP_HEADROOM + capacity);
+    if (block == NULL)
+        return false;
+    framer->buffer = block + MP_HEADROOM;
+    framer->capacity = capacity;
+    return true;
+}
+
 void mp_framer_done(struct mp_framer *framer)
 {
-    free(framer->buffer);
+    free(block_of(framer));
     mp_framer_init(framer, framer->max_line);
 }
 
@@ -48,13 +66,8 @@ static void compact(struct mp_framer *framer)
 static void shrink(struct mp_framer *framer)
 {
     size_t half = framer->capacity / 2;
-    if (half < KEPT_CAPACITY || framer->end > half / 2)
-        return;
-    char *buffer = realloc(framer->buffer, half);
-    if (buffer == NULL)
-        return;
-    framer->buffer = buffer;
-    framer->capacity = half;
+    if (half >= KEPT_CAPACITY && framer->end <= half / 2)
+        resize(framer, half);
 }
 
 /* Doubles, but not beyond the longest line, its CR and one more read. */
@@ -67,12 +80,7 @@ static bool grow(struct mp_framer *framer, size_t least)
         capacity = most;
     if (capacity < needed)
         capacity = needed;
-    char *buffer = realloc(framer->buffer, capacity);
-    if (buffer == NULL)
-        return false;
-    framer->buffer = buffer;
-    framer->capacity = capacity;
-    return true;
+    return resize(framer, capacity);
 }
 
 char *mp_framer_room(struct mp_framer *framer, size_t least, size_t *ret_size)
@@ -144,6 +152,29 @@ enum mp_framer_result mp_framer_next(struct mp_framer *framer, struct mp_span *r
             return MP_FRAMER_LINE;
         }
     }
+}
+
+/* The new buffer is as large as the old one: the next line may be as long. Memory that is not
+ * written to costs nothing, and an idle framer shrinks. What the line does not fill is not given
+ * back either: the next allocation of this size then finds memory that is mapped already, which
+ * matters more than all the rest of the way of a large reply. */
+struct mp_taken mp_framer_take(struct mp_framer *framer, struct mp_span line)
+{
+    const char *end = line.bytes + line.size, *next = framer->buffer + framer->start;
+    bool is_large = line.size >= LEAST_TAKEN && line.size >= framer->capacity / 3;
+    /* An element of a batch ends before its bracket. */
+    if (!is_large || end >= next || (*end != '\n' && *end != '\r'))
+        return (struct mp_taken){.block = NULL};
+    char *block = malloc(MP_HEADROOM + framer->capacity);
+    if (block == NULL)
+        return (struct mp_taken){.block = NULL};
+    struct mp_taken taken = {block_of(framer), MP_HEADROOM + framer->capacity, line};
+    framer->end -= framer->start;
+    memcpy(block + MP_HEADROOM, next, framer->end);
+    framer->scanned -= framer->start;
+    framer->start = 0;
+    framer->buffer = block + MP_HEADROOM;
+    return taken;
 }
 
 enum mp_framer_result mp_framer_last(struct mp_framer *framer, struct mp_span *ret_line)

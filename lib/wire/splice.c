@@ -19,16 +19,68 @@ static struct mp_span between(const char *at, const char *end)
     return (struct mp_span){at, (size_t)(end - at)};
 }
 
-void mp_splice(struct mp_buffer *out, struct mp_span line, struct mp_span hole, struct mp_span text)
+static void put(char **at, struct mp_span span)
+{
+    if (span.size > 0)
+        memcpy(*at, span.bytes, span.size);
+    *at += span.size;
+}
+
+void mp_splice_to(char *out, struct mp_span line, struct mp_span hole, struct mp_span text)
 {
     const char *end = line.bytes + line.size;
     if (hole.bytes == NULL)
         hole = (struct mp_span){end, 0};
-    if (!mp_buffer_reserve(out, line.size - hole.size + text.size + 1))
+    put(&out, between(line.bytes, hole.bytes));
+    put(&out, text);
+    put(&out, between(hole.bytes + hole.size, end));
+}
+
+void mp_splice(struct mp_buffer *out, struct mp_span line, struct mp_span hole, struct mp_span text)
+{
+    size_t size = line.size - hole.size + text.size;
+    if (!mp_buffer_reserve(out, size + 1))
         return;
-    add_span(out, between(line.bytes, hole.bytes));
-    add_span(out, text);
-    add_span(out, between(hole.bytes + hole.size, end));
+    mp_splice_to(out->bytes + out->size, line, hole, text);
+    out->size += size;
+    out->bytes[out->size] = '\0';
+}
+
+/* The memory is the caller's to change, though spans are read-only. */
+static char *writable(const char *at)
+{
+    union {
+        const char *in;
+        char *out;
+    } cast = {at};
+    return cast.out;
+}
+
+bool mp_splice_in_place(struct mp_span memory, struct mp_span line, struct mp_span hole,
+                        struct mp_span text, struct mp_span *ret_line)
+{
+    assert(hole.bytes != NULL);
+    struct mp_span before = between(line.bytes, hole.bytes);
+    struct mp_span behind = between(hole.bytes + hole.size, line.bytes + line.size);
+    size_t size = line.size - hole.size + text.size;
+    bool moves_before = before.size < behind.size;
+    /* Where the line then begins, counted from the start of the memory. */
+    size_t at = (size_t)(line.bytes - memory.bytes);
+    if (moves_before && at + hole.size < text.size)
+        return false;
+    if (moves_before)
+        at = at + hole.size - text.size;
+    if (at + size >= memory.size)
+        return false;
+    char *start = writable(memory.bytes) + at;
+    if (moves_before)
+        memmove(start, before.bytes, before.size);
+    else
+        memmove(start + before.size + text.size, behind.bytes, behind.size);
+    if (text.size > 0)
+        memcpy(start + before.size, text.bytes, text.size);
+    *ret_line = (struct mp_span){start, size};
+    return true;
 }
 
 /* In valid JSON a raw line break stands between tokens only. */

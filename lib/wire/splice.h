@@ -14,6 +14,17 @@
 void mp_splice(struct mp_buffer *out, struct mp_span line, struct mp_span hole,
                struct mp_span text);
 
+/* The same into memory of the right size, line.size - hole.size + text.size. */
+void mp_splice_to(char *out, struct mp_span line, struct mp_span hole, struct mp_span text);
+
+/*
+ * The same without copying: the line stands in `memory`, and what stands before or behind the hole,
+ * whichever is shorter, is moved. *ret_line is then the line, with at least one byte of the memory
+ * behind it. False: there is not the room for that; nothing was moved.
+ */
+bool mp_splice_in_place(struct mp_span memory, struct mp_span line, struct mp_span hole,
+                        struct mp_span text, struct mp_span *ret_line);
+
 /* The same for the request's way: line breaks become spaces and one LF is added at the end. */
 void mp_splice_frame(struct mp_buffer *out, struct mp_span line, struct mp_span hole,
                      struct mp_span text);

@@ -327,3 +327,76 @@ Test(framer, large_lines_in_a_row_keep_the_memory)
     }
     mp_framer_done(&framer);
 }
+
+static void fill(struct mp_framer *framer, size_t size, const char *end)
+{
+    struct mp_buffer bytes = MP_BUFFER_INIT;
+    while (bytes.size < size)
+        mp_buffer_add_text(&bytes, "x");
+    mp_buffer_add_text(&bytes, end);
+    feed(framer, (struct mp_span){bytes.bytes, bytes.size});
+    mp_buffer_done(&bytes);
+}
+
+static void next_is(struct mp_framer *framer, const char *wanted)
+{
+    struct mp_span line;
+    cr_assert_eq(mp_framer_next(framer, &line), MP_FRAMER_LINE);
+    cr_expect(line.size == strlen(wanted) && memcmp(line.bytes, wanted, line.size) == 0, "%s",
+              wanted);
+}
+
+Test(framer, a_large_line_is_taken_with_its_memory)
+{
+    static const char *const ends[] = {"\n", "\r\n"};
+    for (int i = 0; i < 6; i++) {
+        struct mp_framer framer;
+        struct mp_span line;
+        mp_framer_init(&framer, 1024 * 1024);
+        if (i >= 4)
+            feed(&framer, span_of("first\n"));
+        fill(&framer, 100000, ends[i % 2]);
+        feed(&framer, span_of("behind\nit"));
+        if (i >= 4)
+            next_is(&framer, "first");
+        cr_assert_eq(mp_framer_next(&framer, &line), MP_FRAMER_LINE);
+        struct mp_taken taken = mp_framer_take(&framer, line);
+        cr_assert_not_null(taken.block);
+        cr_expect_eq(taken.line.bytes, line.bytes, "it did not move");
+        cr_expect_eq(taken.line.size, 100000);
+        cr_expect_geq(taken.line.bytes, taken.block + MP_HEADROOM);
+        cr_expect_lt(taken.line.bytes + taken.line.size, taken.block + taken.size);
+        next_is(&framer, "behind");
+        cr_expect_eq(mp_framer_next(&framer, &line), MP_FRAMER_MORE);
+        feed(&framer, span_of("self\n"));
+        next_is(&framer, "itself");
+        mp_framer_done(&framer);
+        cr_expect_eq(taken.line.bytes[99999], 'x', "it is the taker's");
+        free(taken.block);
+    }
+}
+
+Test(framer, what_is_not_worth_it_is_not_taken)
+{
+    struct mp_framer framer;
+    struct mp_span line;
+    mp_framer_init(&framer, 8 * 1024 * 1024);
+    fill(&framer, 1000, "\n");
+    cr_assert_eq(mp_framer_next(&framer, &line), MP_FRAMER_LINE);
+    cr_expect_null(mp_framer_take(&framer, line).block, "small");
+    fill(&framer, 60000, "\n");
+    fill(&framer, 1000000, "\n");
+    cr_assert_eq(mp_framer_next(&framer, &line), MP_FRAMER_LINE);
+    cr_expect_null(mp_framer_take(&framer, line).block, "it fills little of the buffer");
+    cr_assert_eq(mp_framer_next(&framer, &line), MP_FRAMER_LINE);
+    struct mp_span element = {line.bytes, line.size - 1};
+    cr_expect_null(mp_framer_take(&framer, element).block, "a part of a line");
+    struct mp_taken taken = mp_framer_take(&framer, line);
+    cr_assert_not_null(taken.block);
+    free(taken.block);
+    fill(&framer, 100000, "");
+    cr_assert_eq(mp_framer_next(&framer, &line), MP_FRAMER_MORE);
+    cr_assert_eq(mp_framer_last(&framer, &line), MP_FRAMER_LINE);
+    cr_expect_null(mp_framer_take(&framer, line).block, "it has no end");
+    mp_framer_done(&framer);
+}

@@ -191,3 +191,46 @@ Test(splice, string)
         mp_buffer_done(&out);
     }
 }
+
+/* In memory with so much room in front and behind. */
+static void splice_in_place(const char *text, const char *id, size_t front, size_t back, bool fits)
+{
+    static char memory[256];
+    size_t size = strlen(text);
+    memset(memory, '#', sizeof(memory));
+    memcpy(memory + front, text, size);
+    struct mp_span line = {memory + front, size}, spliced;
+    struct mp_span hole = {strchr(line.bytes, '7'), 2};
+    char wanted[256];
+    snprintf(wanted, sizeof(wanted), "%.*s%s%.*s", (int)(hole.bytes - line.bytes), line.bytes, id,
+             (int)(line.bytes + size - hole.bytes - 2), hole.bytes + 2);
+    bool done = mp_splice_in_place((struct mp_span){memory, front + size + back}, line, hole,
+                                   span_of(id), &spliced);
+    cr_assert_eq(done, fits, "%s, %zu and %zu", id, front, back);
+    if (!done) {
+        cr_expect_eq(memcmp(memory + front, text, size), 0, "nothing was moved");
+        return;
+    }
+    cr_expect_eq(spliced.size, strlen(wanted));
+    cr_expect_eq(memcmp(spliced.bytes, wanted, spliced.size), 0, "%.*s", (int)spliced.size,
+                 spliced.bytes);
+    cr_expect_lt(spliced.bytes + spliced.size, memory + front + size + back, "room for a NUL");
+    cr_expect_eq(memory[front + size + back], '#');
+}
+
+Test(splice, in_place)
+{
+    static const char first[] = "{\"id\":77,\"result\":[1,2,3,4,5,6,8]}";
+    static const char last[] = "{\"result\":[1,2,3,4,5,6,8],\"id\":77}";
+    splice_in_place(first, "11", 0, 1, true);
+    splice_in_place(first, "1", 0, 1, true);
+    splice_in_place(first, "\"x\"", 1, 1, true);
+    splice_in_place(first, "\"x\"", 0, 9, false);
+    splice_in_place(first, "\"xyz\"", 3, 1, true);
+    splice_in_place(first, "11", 0, 0, false);
+    splice_in_place(last, "11", 0, 1, true);
+    splice_in_place(last, "1", 0, 0, true);
+    splice_in_place(last, "\"x\"", 0, 2, true);
+    splice_in_place(last, "\"x\"", 9, 1, false);
+    splice_in_place(last, "11", 0, 0, false);
+}
