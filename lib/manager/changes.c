@@ -139,7 +139,17 @@ void mp_member_unref(mcpump_manager *manager, struct mp_member *member)
 mcpump_err mp_member_begin(const struct mp_member *member, bool is_eager,
                            mcpump_failure **ret_failure)
 {
-    return is_eager ? mcpump_server_start(member->server, ret_failure) : MCPUMP_OK;
+    mcpump_failure *failure = NULL;
+    mcpump_err err = is_eager ? mcpump_server_start(member->server, &failure) : MCPUMP_OK;
+    if (err == MCPUMP_ERR_NOT_OPEN) { /* somebody has parted with it since */
+        mcpump_failure_free(failure);
+        return MCPUMP_OK;
+    }
+    if (ret_failure != NULL)
+        *ret_failure = failure;
+    else
+        mcpump_failure_free(failure);
+    return err;
 }
 
 /* -- parting */

@@ -73,7 +73,8 @@ struct mp_member *mp_member_ref_locked(mcpump_manager *manager, struct mp_member
 /* Not with a lock: the last one frees the server. NULL is allowed. */
 void mp_member_unref(mcpump_manager *manager, struct mp_member *member);
 
-/* Starts it if it is eager. Errors as for mcpump_server_start. */
+/* Starts it if it is eager; one that somebody has parted with since is none to be started. Errors
+ * as for mcpump_server_start but NOT_OPEN. */
 mcpump_err mp_member_begin(const struct mp_member *member, bool is_eager,
                            mcpump_failure **ret_failure);
 

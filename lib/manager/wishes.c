@@ -84,8 +84,10 @@ uint64_t mp_server_down(mcpump_server *server, mcpump_server_state state, bool h
     uint64_t down = ++server->downs_wanted;
     server->closes++;
     mp_server_set_state_locked(server, state, NULL);
-    if (!server->has_keeper)
+    if (!server->is_up) { /* nor will it be: the state says so */
         server->downs_done = down;
+        mp_cond_broadcast(&server->changed);
+    }
     mp_transport_close_begin(server->transport, hurry);
     mp_server_nudge_locked(server);
     mp_mutex_unlock(&server->lock);
