@@ -5,8 +5,10 @@
  * The model
  *
  *   A *server* (server.h) is one MCP server: how to run it, the process when it runs, the protocol
- *   version agreed on. Its calls take a method and params and return a reply. Beneath it lies a
- *   *transport* (transport.h): the process and its three pipes, raw JSON-RPC, no knowledge of MCP.
+ *   version agreed on. It is started when it is needed and comes back when it dies. Its calls take
+ * a method and params and return a reply. A *manager* (manager.h) holds many of them by name, from
+ * a *configuration* (config.h), and queues what happens on them as *events*. Beneath a server lies
+ * a *transport* (transport.h): the process and its three pipes, raw JSON-RPC, no knowledge of MCP.
  *   A transport can be used alone. A *reply* (reply.h) owns its text. A *failure* (failure.h) says
  *   what went wrong, in fields and in one sentence.
  *
@@ -15,8 +17,8 @@
  *   Any thread may call anything, at any time, on the same object; only `new` must come before and
  *   `free` after all else. A call blocks its own thread and nobody else: a slow call delays no fast
  *   one, a server that hangs delays no other server. Each open transport has three threads of its
- *   own, which block all signals and never run code of the host, but for the log and stderr
- *   functions. An idle connection makes no system call.
+ *   own and each server one more, which block all signals and never run code of the host, but for
+ *   the log and stderr functions. An idle connection makes no system call.
  *
  * Blocking and time
  *
@@ -40,7 +42,8 @@
  *   In a child that a host forks and that goes on without exec, objects of the parent answer
  * FORKED: their threads are not there. Freeing them closes the child's copies of the descriptors
  * and leaves the parent's servers alone; until then, or until the child ends, a server does not see
- * the end of its stdin. The child may make objects of its own.
+ * the end of its stdin. Runs and groups may be used on in the child; there they have no members of
+ * the parent's. The child may make objects of its own.
  *
  * Limits
  *
