@@ -93,9 +93,9 @@ static mcpump_err prepare(struct plan *plan, mcpump_failure **ret_failure)
 
 /* -- commit */
 
-static void drop_places_locked(struct plan *plan) MP_REQUIRES(&plan->manager->lock)
+static void drop_places_locked(mcpump_manager *manager, struct plan *plan)
+    MP_REQUIRES(&manager->lock)
 {
-    mcpump_manager *manager = plan->manager;
     for (size_t i = manager->count; i-- > 0;) {
         struct mp_place *place = &manager->places[i];
         size_t index;
@@ -106,9 +106,9 @@ static void drop_places_locked(struct plan *plan) MP_REQUIRES(&plan->manager->lo
     }
 }
 
-static void put_locked(struct plan *plan, size_t index) MP_REQUIRES(&plan->manager->lock)
+static void put_locked(mcpump_manager *manager, struct plan *plan, size_t index)
+    MP_REQUIRES(&manager->lock)
 {
-    mcpump_manager *manager = plan->manager;
     struct mp_member *fresh = plan->fresh[index];
     struct mp_place *place = mp_place_find_locked(manager, fresh->seat->name);
     plan->fresh[index] = NULL;
@@ -123,9 +123,9 @@ static void put_locked(struct plan *plan, size_t index) MP_REQUIRES(&plan->manag
 }
 
 /* It stays as it is, but may have become eager. */
-static void keep_locked(struct plan *plan, size_t index) MP_REQUIRES(&plan->manager->lock)
+static void keep_locked(mcpump_manager *manager, struct plan *plan, size_t index)
+    MP_REQUIRES(&manager->lock)
 {
-    mcpump_manager *manager = plan->manager;
     struct mp_place *place = mp_place_find_locked(manager, mcpump_config_name(plan->config, index));
     if (place == NULL) /* taken out by another thread since we looked */
         return;
@@ -136,29 +136,30 @@ static void keep_locked(struct plan *plan, size_t index) MP_REQUIRES(&plan->mana
     member->is_eager = is_eager;
 }
 
-static mcpump_err commit_locked(struct plan *plan) MP_REQUIRES(&plan->manager->lock)
+static mcpump_err commit_locked(mcpump_manager *manager, struct plan *plan)
+    MP_REQUIRES(&manager->lock)
 {
-    mcpump_manager *manager = plan->manager;
     if (manager->is_shut)
         return MCPUMP_ERR_NOT_OPEN;
     plan->gone = calloc(2 * manager->count + 1, sizeof(struct mp_member *));
     if (plan->gone == NULL || !mp_places_reserve_locked(manager, plan->count))
         return MCPUMP_ERR_NO_MEMORY;
-    drop_places_locked(plan);
+    drop_places_locked(manager, plan);
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->fresh[i] != NULL)
-            put_locked(plan, i);
+            put_locked(manager, plan, i);
         else if (is_usable(plan->config, i))
-            keep_locked(plan, i);
+            keep_locked(manager, plan, i);
     }
     return MCPUMP_OK;
 }
 
 static mcpump_err commit(struct plan *plan, mcpump_failure **ret_failure)
 {
-    mp_mutex_lock(&plan->manager->lock);
-    mcpump_err err = commit_locked(plan);
-    mp_mutex_unlock(&plan->manager->lock);
+    mcpump_manager *manager = plan->manager;
+    mp_mutex_lock(&manager->lock);
+    mcpump_err err = commit_locked(manager, plan);
+    mp_mutex_unlock(&manager->lock);
     return err == MCPUMP_OK ? MCPUMP_OK : mp_manager_fail(err, NULL, NULL, ret_failure);
 }
 
