@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SECOND_MS 1000
 #define LONG_MS   600000 /* longer than any test */
@@ -155,6 +157,61 @@ TIDY_TEST(nothing_starts_after_a_shutdown)
         mcpump_server_free(servers[i]);
     }
     test_folder_done(&folder);
+}
+
+/* -- in a forked child */
+
+/* 0, or the line of the first thing that is not as it should be. */
+#define CHILD_EXPECT(condition)                                                                    \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            return __LINE__ % 256;                                                                 \
+    } while (0)
+
+static int be_child(mcpump_manager *manager, mcpump_event *request)
+{
+    mcpump_event *event;
+    mcpump_manager_entry *entries;
+    size_t count;
+    mcpump_server_options options = test_options(NO_STRINGS);
+    CHILD_EXPECT(mcpump_manager_add(manager, "b", &options, true, NULL) == MCPUMP_ERR_FORKED);
+    CHILD_EXPECT(mcpump_manager_remove(manager, "a", NULL) == MCPUMP_ERR_FORKED);
+    CHILD_EXPECT(mcpump_manager_replace(manager, "a", &options, true, NULL) == MCPUMP_ERR_FORKED);
+    CHILD_EXPECT(mcpump_manager_find(manager, "a") == NULL);
+    CHILD_EXPECT(mcpump_manager_status(manager, &entries, &count) == MCPUMP_ERR_FORKED);
+    CHILD_EXPECT(mcpump_manager_next_event(manager, 0, &event) == MCPUMP_ERR_FORKED);
+    CHILD_EXPECT(mcpump_manager_shutdown(manager, 0) == MCPUMP_ERR_FORKED);
+    CHILD_EXPECT(mcpump_event_respond(request, "{}", 0, NULL) == MCPUMP_ERR_FORKED);
+    mcpump_manager_interrupt(manager);
+    mcpump_event_free(request);
+    mcpump_manager_free(manager);
+    return 0;
+}
+
+TIDY_TEST(in_a_forked_child_all_is_refused_and_can_be_freed)
+{
+    int status = 0;
+    struct test_call call;
+    mcpump_manager *manager = managed_new(MCPUMP_EVENT_STATE | MCPUMP_EVENT_REQUEST);
+    managed_add(manager, "a", STRINGS("--era", "legacy"), false);
+    pid_t pid = managed_connect(manager, "a");
+    mcpump_server *server = managed_find(manager, "a");
+    test_call_start(&call, server, "test/ask", "{\"id\":1}");
+    mcpump_event *request = managed_await(manager, "a", MCPUMP_EVENT_REQUEST);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(be_child(manager, request));
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "line %d", WEXITSTATUS(status));
+    cr_expect_not(mcpump_manager_is_interrupted(manager));
+    cr_expect_eq(mcpump_event_respond(request, "{}", 0, NULL), MCPUMP_OK);
+    test_call_join(&call);
+    cr_expect_eq(call.err, MCPUMP_OK, "the parent's server did not notice");
+    test_call_done(&call);
+    cr_expect_eq(test_pid(server), pid);
+    mcpump_event_free(request);
+    mcpump_server_free(server);
+    mcpump_manager_free(manager);
 }
 
 /* -- many lives */

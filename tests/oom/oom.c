@@ -470,6 +470,42 @@ static void play_config_faults(void)
     check(config == NULL, "a configuration beside failure");
 }
 
+/* -- a manager */
+
+static void change(mcpump_manager *manager, const mcpump_config *config)
+{
+    mcpump_failure *failure = NULL;
+    mcpump_event *event;
+    mcpump_server_options options = {.size = sizeof(options),
+                                     .transport = plain_options((const char *const[]){NULL})};
+    mcpump_err err = mcpump_manager_add(manager, "a", &options, true, &failure);
+    check_step("add", err, MCPUMP_OK, failure);
+    err = mcpump_manager_replace(manager, "a", &options, false, &failure);
+    check_step("replace", err, inject_has_failed() ? err : MCPUMP_OK, failure);
+    err = mcpump_manager_apply(manager, config, &failure);
+    check_step("apply", err, MCPUMP_OK, failure);
+    while (mcpump_manager_next_event(manager, 0, &event) == MCPUMP_OK)
+        mcpump_event_free(event);
+}
+
+static void play_manager(void)
+{
+    mcpump_manager *manager = NULL;
+    mcpump_config *config = NULL;
+    mcpump_failure *failure = NULL;
+    const char *text = "{\"mcpServers\": {\"a\": {\"command\": \"cat\"}}}";
+    mcpump_config_parse("f.json", text, strlen(text), &config, NULL);
+    arm();
+    mcpump_err err = mcpump_manager_new(NULL, &manager, &failure);
+    check_step("new", err, MCPUMP_OK, failure);
+    if (err == MCPUMP_OK)
+        change(manager, config);
+    inject_disarm();
+    check(err != MCPUMP_OK || mcpump_manager_apply(manager, config, NULL) == MCPUMP_OK, "later");
+    mcpump_manager_free(manager);
+    mcpump_config_free(config);
+}
+
 /* -- what is left */
 
 static int count_entries(const char *directory)
@@ -514,6 +550,7 @@ static const struct scene scenes[] = {
     {"silent probe", play_silent, false},  {"late probe", play_late, false},
     {"respawn", play_respawn, false},      {"two threads", play_two, false},
     {"config", play_config, false},        {"config faults", play_config_faults, false},
+    {"manager", play_manager, false},
 };
 
 /* Whether an allocation failed: else the scene has no more of them. */
