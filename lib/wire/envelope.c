@@ -23,37 +23,48 @@ enum member {
     META_VALUE,
     PARAMS_TOKEN,
     META_TOKEN,
-    PROTOCOL_VERSION,
+    SPANS, /* of those above is noted where they stand; below, whether, as enum mp_meta_key */
+    PROTOCOL_VERSION = SPANS,
     CLIENT_INFO,
     CLIENT_CAPABILITIES,
+    LOG_LEVEL,
+    TRACEPARENT,
+    TRACESTATE,
+    BAGGAGE,
     MEMBERS,
     OTHER,  /* a member that nobody asks for */
     NOTHING /* no member at all */
 };
 
-#define NAME(level, text)                                                                          \
+#define NAME(text)                                                                                 \
     {                                                                                              \
-        level, sizeof(text) - 1, text                                                              \
+        sizeof(text) - 1, text                                                                     \
     }
 
 static const struct {
-    enum level level;
     size_t size;
     const char *text;
 } names[MEMBERS] = {
-    [JSONRPC] = NAME(MESSAGE, "jsonrpc"),
-    [ID] = NAME(MESSAGE, "id"),
-    [METHOD] = NAME(MESSAGE, "method"),
-    [PARAMS_VALUE] = NAME(MESSAGE, "params"),
-    [RESULT] = NAME(MESSAGE, "result"),
-    [ERROR] = NAME(MESSAGE, "error"),
-    [META_VALUE] = NAME(PARAMS, "_meta"),
-    [PARAMS_TOKEN] = NAME(PARAMS, "progressToken"),
-    [META_TOKEN] = NAME(META, "progressToken"),
-    [PROTOCOL_VERSION] = NAME(META, "io.modelcontextprotocol/protocolVersion"),
-    [CLIENT_INFO] = NAME(META, "io.modelcontextprotocol/clientInfo"),
-    [CLIENT_CAPABILITIES] = NAME(META, "io.modelcontextprotocol/clientCapabilities"),
+    [JSONRPC] = NAME("jsonrpc"),
+    [ID] = NAME("id"),
+    [METHOD] = NAME("method"),
+    [PARAMS_VALUE] = NAME("params"),
+    [RESULT] = NAME("result"),
+    [ERROR] = NAME("error"),
+    [META_VALUE] = NAME("_meta"),
+    [PARAMS_TOKEN] = NAME("progressToken"),
+    [META_TOKEN] = NAME("progressToken"),
+    [PROTOCOL_VERSION] = NAME("io.modelcontextprotocol/protocolVersion"),
+    [CLIENT_INFO] = NAME("io.modelcontextprotocol/clientInfo"),
+    [CLIENT_CAPABILITIES] = NAME("io.modelcontextprotocol/clientCapabilities"),
+    [LOG_LEVEL] = NAME("io.modelcontextprotocol/logLevel"),
+    [TRACEPARENT] = NAME("traceparent"),
+    [TRACESTATE] = NAME("tracestate"),
+    [BAGGAGE] = NAME("baggage"),
 };
+
+/* Where the names of each level begin; those of the last end at MEMBERS. */
+static const enum member first_name[LEVELS + 1] = {JSONRPC, META_VALUE, META_TOKEN, MEMBERS};
 
 /* The member of a level whose object is the next level. */
 static const enum member inner[LEVELS] = {PARAMS_VALUE, META_VALUE, NOTHING};
@@ -115,9 +126,7 @@ static struct mp_span without_quotes(struct mp_span string)
 static enum member find_member(unsigned level, struct mp_span key)
 {
     bool escaped = is_escaped(key);
-    for (unsigned i = 0; i < MEMBERS; i++) {
-        if (names[i].level != level)
-            continue;
+    for (unsigned i = first_name[level]; i < first_name[level + 1]; i++) {
         if (escaped ? decodes_to(key, names[i].text, names[i].size)
                     : key.size == names[i].size && memcmp(key.bytes, names[i].text, key.size) == 0)
             return (enum member)i;
@@ -146,17 +155,20 @@ static const char *next_member(const char *at, const char *end, bool first, stru
 }
 
 /* From behind the `{` of the message to behind its `}`, or NULL. `level` says in which of the
- * walked objects `at` is; found[inner[level]] is the one that is entered next. */
-static const char *read_members(const char *at, const char *end, struct mp_span found[MEMBERS],
-                                const char **ret_why)
+ * walked objects `at` is; found[inner[level]] is the one that is entered next. *ret_seen gets a bit
+ * for each enum member that stands there. */
+static const char *read_members(const char *at, const char *end, struct mp_span found[SPANS],
+                                unsigned *ret_seen, const char **ret_why)
 {
-    unsigned level = MESSAGE;
+    unsigned level = MESSAGE, seen = 0;
     bool first = true;
     for (;;) {
         struct mp_span key;
         at = next_member(at, end, first, &key);
-        if (at == NULL || (key.bytes == NULL && level == MESSAGE))
+        if (at == NULL || (key.bytes == NULL && level == MESSAGE)) {
+            *ret_seen = seen;
             return at;
+        }
         if (key.bytes == NULL) {
             struct mp_span *left = &found[inner[--level]];
             left->size = (size_t)(at - left->bytes);
@@ -164,16 +176,18 @@ static const char *read_members(const char *at, const char *end, struct mp_span 
             continue;
         }
         enum member member = find_member(level, key);
-        if (member != OTHER && found[member].bytes != NULL) {
+        unsigned bit = member != OTHER ? 1u << member : 0;
+        if ((seen & bit) != 0) {
             *ret_why = "a member stands twice";
             return NULL;
         }
+        seen |= bit;
         const char *value = at;
         first = member == inner[level] && at < end && *at == '{';
         at = first ? at + 1 : mp_scan_value(at, end, MP_JSON_MAX_DEPTH - 1 - level);
         if (at == NULL)
             return NULL;
-        if (member != OTHER)
+        if (member < SPANS)
             found[member] = (struct mp_span){value, (size_t)(at - value)};
         level += first;
     }
@@ -191,7 +205,7 @@ static bool is_string_or_number(struct mp_span value)
     return type == '"' || type == '-' || (type >= '0' && type <= '9');
 }
 
-static const char *fault_of_call(const struct mp_span found[MEMBERS])
+static const char *fault_of_call(const struct mp_span found[SPANS])
 {
     char params = type_of(found[PARAMS_VALUE]);
     if (type_of(found[METHOD]) != '"')
@@ -208,7 +222,7 @@ static const char *fault_of_call(const struct mp_span found[MEMBERS])
     return NULL;
 }
 
-static const char *fault_of_reply(const struct mp_span found[MEMBERS])
+static const char *fault_of_reply(const struct mp_span found[SPANS])
 {
     char result = type_of(found[RESULT]), error = type_of(found[ERROR]);
     if (result == '\0' && error == '\0')
@@ -222,7 +236,7 @@ static const char *fault_of_reply(const struct mp_span found[MEMBERS])
     return NULL;
 }
 
-static const char *fault_of_message(const struct mp_span found[MEMBERS])
+static const char *fault_of_message(const struct mp_span found[SPANS])
 {
     static const char version[] = "2.0";
     struct mp_span jsonrpc = found[JSONRPC], id = found[ID];
@@ -234,14 +248,14 @@ static const char *fault_of_message(const struct mp_span found[MEMBERS])
     return found[METHOD].bytes != NULL ? fault_of_call(found) : fault_of_reply(found);
 }
 
-static enum mp_kind kind_of(const struct mp_span found[MEMBERS])
+static enum mp_kind kind_of(const struct mp_span found[SPANS])
 {
     if (found[METHOD].bytes != NULL)
         return is_string_or_number(found[ID]) ? MP_KIND_REQUEST : MP_KIND_NOTIFICATION;
     return found[RESULT].bytes != NULL ? MP_KIND_RESULT : MP_KIND_ERROR;
 }
 
-static void fill_in(const struct mp_span found[MEMBERS], struct mp_envelope *envelope)
+static void fill_in(const struct mp_span found[SPANS], unsigned seen, struct mp_envelope *envelope)
 {
     envelope->kind = kind_of(found);
     if (is_string_or_number(found[ID]))
@@ -251,19 +265,14 @@ static void fill_in(const struct mp_span found[MEMBERS], struct mp_envelope *env
     envelope->params = found[PARAMS_VALUE];
     envelope->value = found[found[RESULT].bytes != NULL ? RESULT : ERROR];
     envelope->meta = found[META_VALUE];
-    if (found[PROTOCOL_VERSION].bytes != NULL)
-        envelope->meta_keys |= MP_META_PROTOCOL_VERSION;
-    if (found[CLIENT_INFO].bytes != NULL)
-        envelope->meta_keys |= MP_META_CLIENT_INFO;
-    if (found[CLIENT_CAPABILITIES].bytes != NULL)
-        envelope->meta_keys |= MP_META_CLIENT_CAPABILITIES;
+    envelope->meta_keys = seen >> SPANS;
     enum member token = envelope->kind == MP_KIND_REQUEST ? META_TOKEN : PARAMS_TOKEN;
     if (is_string_or_number(found[token]))
         envelope->progress_token = found[token];
 }
 
 /* Some libraries write both members of a reply, one of them null. */
-static void drop_null_beside(struct mp_span found[MEMBERS])
+static void drop_null_beside(struct mp_span found[SPANS])
 {
     const struct mp_span absent = {NULL, 0};
     if (found[RESULT].bytes != NULL && type_of(found[ERROR]) == 'n')
@@ -274,9 +283,10 @@ static void drop_null_beside(struct mp_span found[MEMBERS])
 
 static const char *scan_message(const char *at, const char *end, struct mp_envelope *envelope)
 {
-    struct mp_span found[MEMBERS] = {{NULL, 0}};
+    struct mp_span found[SPANS] = {{NULL, 0}};
     const char *why = not_json;
-    at = read_members(at + 1, end, found, &why);
+    unsigned seen;
+    at = read_members(at + 1, end, found, &seen, &why);
     if (at == NULL)
         return why;
     if (mp_scan_space(at, end) != end)
@@ -285,7 +295,7 @@ static const char *scan_message(const char *at, const char *end, struct mp_envel
         drop_null_beside(found);
     why = fault_of_message(found);
     if (why == NULL)
-        fill_in(found, envelope);
+        fill_in(found, seen, envelope);
     return why;
 }
 

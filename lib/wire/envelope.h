@@ -24,6 +24,10 @@ enum mp_meta_key {
     MP_META_PROTOCOL_VERSION = 1 << 0,    /* io.modelcontextprotocol/protocolVersion */
     MP_META_CLIENT_INFO = 1 << 1,         /* io.modelcontextprotocol/clientInfo */
     MP_META_CLIENT_CAPABILITIES = 1 << 2, /* io.modelcontextprotocol/clientCapabilities */
+    MP_META_LOG_LEVEL = 1 << 3,           /* io.modelcontextprotocol/logLevel */
+    MP_META_TRACEPARENT = 1 << 4,
+    MP_META_TRACESTATE = 1 << 5,
+    MP_META_BAGGAGE = 1 << 6,
 };
 
 struct mp_envelope {

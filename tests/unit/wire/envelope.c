@@ -250,7 +250,10 @@ Test(envelope, meta_keys)
          MP_META_CLIENT_CAPABILITIES},
         {"{\"" MCP "clientCapabilities\":1,\"" MCP "protocolVersion\":1,\"" MCP "clientInfo\":1}",
          MP_META_PROTOCOL_VERSION | MP_META_CLIENT_INFO | MP_META_CLIENT_CAPABILITIES},
-        {"{\"" MCP "logLevel\":\"x\",\"protocolVersion\":1}", 0},
+        {"{\"" MCP "logLevel\":\"x\",\"protocolVersion\":1}", MP_META_LOG_LEVEL},
+        {"{\"tr\\u0061ceparent\":\"x\",\"baggage\":1,\"Tracestate\":1}",
+         MP_META_TRACEPARENT | MP_META_BAGGAGE},
+        {"{\"tracestate\":{\"traceparent\":1},\"logLevel\":1}", MP_META_TRACESTATE},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         char line[400];
