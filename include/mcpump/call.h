@@ -31,6 +31,13 @@ typedef struct mcpump_call_options {
     mcpump_run *run; /**< What the call belongs to. NULL: the run of this thread, if any. */
     /** Of a server that is down: wait for its next try, instead of failing at once. */
     bool wait_for_ready;
+    /** Of a list: ask the server, whatever it allowed to keep of the last answer. */
+    bool fresh;
+    /** Of a request to a server: the trace that it belongs to, put into `_meta` where the caller's
+     * own has no such member. UTF-8 without control characters, borrowed until the call returns;
+     * the first of the form that W3C Trace Context gives it. NULL: none. A transport, which takes
+     * the text of whole messages, does not look at them. */
+    const char *traceparent, *tracestate, *baggage;
 } mcpump_call_options;
 
 #define MCPUMP_CALL_OPTIONS_INIT                                                                   \

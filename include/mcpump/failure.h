@@ -11,6 +11,7 @@
 
 #include "error.h"
 #include "export.h"
+#include "reply.h"
 
 MCPUMP_BEGIN_DECLS
 
@@ -59,6 +60,13 @@ MCPUMP_API int64_t mcpump_failure_retry_after_ms(const mcpump_failure *failure);
  * control characters neutralised; "" when there are none. Borrowed until the failure is freed.
  */
 MCPUMP_API const char *mcpump_failure_stderr(const mcpump_failure *failure);
+
+/**
+ * The reply that the call failed over: with SERVER_ERROR the server's error, with INVALID_REPLY the
+ * result that was not what was asked for; NULL with any other error. See reply.h and result.h for
+ * what can be read out of it. Borrowed until the failure is freed.
+ */
+MCPUMP_API const mcpump_reply *mcpump_failure_reply(const mcpump_failure *failure);
 
 /** Frees the failure. NULL is allowed. */
 MCPUMP_API void mcpump_failure_free(mcpump_failure *failure);

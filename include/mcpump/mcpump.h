@@ -10,7 +10,9 @@
  * a *configuration* (config.h), and queues what happens on them as *events*. Beneath a server lies
  * a *transport* (transport.h): the process and its three pipes, raw JSON-RPC, no knowledge of MCP.
  *   A transport can be used alone. A *reply* (reply.h) owns its text. A *failure* (failure.h) says
- *   what went wrong, in fields and in one sentence.
+ *   what went wrong, in fields and in one sentence. For the requests of the protocol there are
+ *   typed calls (typed.h), for the parts of a reply functions (result.h), and for hosts that use
+ *   json-c, trees (json.h): all else is text, which is passed on as it was written.
  *
  * Threads
  *
@@ -68,14 +70,17 @@
 #include "event.h"
 #include "export.h"
 #include "failure.h"
+#include "json.h"
 #include "log.h"
 #include "manager.h"
 #include "options.h"
 #include "reply.h"
+#include "result.h"
 #include "run.h"
 #include "secret.h"
 #include "server.h"
 #include "transport.h"
+#include "typed.h"
 #include "version.h"
 
 #endif

@@ -179,33 +179,6 @@ MCPUMP_API mcpump_err mcpump_server_submit(mcpump_server *server, const char *me
 MCPUMP_API mcpump_err mcpump_server_notify(mcpump_server *server, const char *method,
                                            const char *params, mcpump_failure **ret_failure);
 
-/**
- * Makes a round trip that asks for nothing: `ping` in the legacy era, `server/discover` in the
- * modern one, which has no ping. *ret_us, if not NULL, becomes its time in microseconds.
- * Errors as for a request; SERVER_ERROR when the server does not answer with a result.
- */
-MCPUMP_API mcpump_err mcpump_server_ping(mcpump_server *server, const mcpump_call_options *options,
-                                         int64_t *ret_us, mcpump_failure **ret_failure);
-
-/**
- * Lists all tools, page by page, under one timeout. *ret_tools becomes the text of one JSON array,
- * NUL-terminated, each tool as the server wrote it; the caller frees it with mcpump_text_free.
- * Errors as for a request; SERVER_ERROR with the server's words in the failure; INVALID_REPLY.
- */
-MCPUMP_API mcpump_err mcpump_server_list_tools(mcpump_server *server,
-                                               const mcpump_call_options *options, char **ret_tools,
-                                               mcpump_failure **ret_failure);
-
-/**
- * Calls a tool. `arguments` is the text of a JSON object, or NULL for none; borrowed until the call
- * returns. The reply is that of `tools/call`. Errors as for a request.
- */
-MCPUMP_API mcpump_err mcpump_server_call_tool(mcpump_server *server, const char *tool,
-                                              const char *arguments,
-                                              const mcpump_call_options *options,
-                                              mcpump_reply **ret_reply,
-                                              mcpump_failure **ret_failure);
-
 /** The interrupt latch; as for a transport. A connect under way is aborted too. */
 MCPUMP_API void mcpump_server_interrupt(mcpump_server *server);
 MCPUMP_API void mcpump_server_clear_interrupt(mcpump_server *server);

@@ -1,69 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The public calls of a server: each comes in (waiting.c), speaks through a session (mcp/), is
- * counted and leaves.
- */
+/* The public calls of a server that are about one message: raw, and typed with a reply. */
 #include <stdlib.h>
 
-#include "manager/server.h"
+#include "manager/passage.h"
+#include "mcp/params.h"
 
-#define NS_PER_US 1000
-
-/* One call on its way through. */
-struct passage {
-    mcpump_server *server;
-    struct mp_call_limits limits;
-    struct mp_session session;
-    mcpump_err err;
-    bool is_in;
-};
-
-/* False: the call is not valid, or was not let in; err. */
-static bool enter(struct passage *passage, mcpump_server *server,
-                  const mcpump_call_options *options, mcpump_failure **ret_failure)
-{
-    *passage = (struct passage){.server = server, .err = MCPUMP_ERR_INVALID_ARGUMENT};
-    if (ret_failure != NULL)
-        *ret_failure = NULL;
-    if (server == NULL || !mp_call_limits_init(&passage->limits, server->transport, options))
-        return false;
-    passage->err = mp_server_enter(server, &passage->limits, &passage->session, ret_failure);
-    passage->is_in = passage->err == MCPUMP_OK;
-    atomic_fetch_add_explicit(&server->calls, 1, memory_order_relaxed);
-    if (!passage->is_in)
-        atomic_fetch_add_explicit(&server->calls_failed, 1, memory_order_relaxed);
-    return passage->is_in;
-}
-
-/* How a call ended that was let in. */
-static void count_out(void *arg, mcpump_err err, int64_t started_ns)
-{
-    mcpump_server *server = arg;
-    if (err == MCPUMP_OK)
-        mp_histogram_add(&server->latency, (mp_now_ns() - started_ns) / NS_PER_US);
-    else
-        atomic_fetch_add_explicit(&server->calls_failed, 1, memory_order_relaxed);
-    mp_server_leave(server);
-}
-
-/* Also of a thread that is cancelled: `err` is still CANCELLED then. */
-static void leave(void *arg)
-{
-    struct passage *passage = arg;
-    count_out(passage->server, passage->err, passage->limits.started_ns);
-}
+/* -- raw */
 
 mcpump_err mcpump_server_request(mcpump_server *server, const char *method, const char *params,
                                  const mcpump_call_options *options, mcpump_reply **ret_reply,
                                  mcpump_failure **ret_failure)
 {
-    struct passage passage;
+    struct mp_passage passage;
     if (method == NULL || ret_reply == NULL)
         server = NULL;
-    if (!enter(&passage, server, options, ret_failure))
+    if (!mp_passage_enter(&passage, server, options, ret_failure))
         return passage.err;
-    passage.err = MCPUMP_ERR_CANCELLED;
-    pthread_cleanup_push(leave, &passage);
+    pthread_cleanup_push(mp_passage_leave, &passage);
     passage.err = mp_session_request(&passage.session, method, params, &passage.limits, ret_reply,
                                      ret_failure);
     pthread_cleanup_pop(true);
@@ -75,71 +28,145 @@ mcpump_err mcpump_server_submit(mcpump_server *server, const char *method, const
                                 const mcpump_call_options *options, mcpump_call **ret_call,
                                 mcpump_failure **ret_failure)
 {
-    struct passage passage;
+    struct mp_passage passage;
     if (method == NULL || ret_call == NULL)
         server = NULL;
-    if (!enter(&passage, server, options, ret_failure))
+    if (!mp_passage_enter(&passage, server, options, ret_failure))
         return passage.err;
-    struct mp_call_owner owner = {count_out, server};
+    struct mp_call_owner owner = {mp_passage_count_out, server};
     passage.err = mp_session_submit(&passage.session, method, params, &passage.limits, &owner,
                                     ret_call, ret_failure);
     if (passage.err != MCPUMP_OK)
-        leave(&passage);
+        mp_passage_leave(&passage);
     return passage.err;
 }
 
 mcpump_err mcpump_server_notify(mcpump_server *server, const char *method, const char *params,
                                 mcpump_failure **ret_failure)
 {
-    struct passage passage;
-    if (!enter(&passage, method != NULL ? server : NULL, NULL, ret_failure))
+    struct mp_passage passage;
+    if (!mp_passage_enter(&passage, method != NULL ? server : NULL, NULL, ret_failure))
         return passage.err;
     passage.err = mp_session_notify(&passage.session, method, params, &passage.limits, ret_failure);
-    leave(&passage);
+    mp_passage_leave(&passage);
     return passage.err;
 }
 
 mcpump_err mcpump_server_ping(mcpump_server *server, const mcpump_call_options *options,
                               int64_t *ret_us, mcpump_failure **ret_failure)
 {
-    struct passage passage;
-    if (!enter(&passage, server, options, ret_failure))
+    struct mp_passage passage;
+    if (!mp_passage_enter(&passage, server, options, ret_failure))
         return passage.err;
-    passage.err = MCPUMP_ERR_CANCELLED;
-    pthread_cleanup_push(leave, &passage);
+    pthread_cleanup_push(mp_passage_leave, &passage);
     passage.err = mp_session_ping(&passage.session, &passage.limits, ret_us, ret_failure);
     pthread_cleanup_pop(true);
     return passage.err;
 }
 
-mcpump_err mcpump_server_list_tools(mcpump_server *server, const mcpump_call_options *options,
-                                    char **ret_tools, mcpump_failure **ret_failure)
+/* -- typed */
+
+/* A request whose reply is the host's. The params were made, or `why` says why not. */
+struct typed {
+    const char *method;
+    struct mp_buffer params; /* owned */
+    const char *why;
+    const mcpump_call_options *options;
+    mcpump_reply **ret_reply;
+    mcpump_failure **ret_failure;
+};
+
+static mcpump_err refuse(mcpump_server *server, const struct typed *typed)
 {
-    struct passage passage;
-    if (!enter(&passage, ret_tools != NULL ? server : NULL, options, ret_failure))
+    if (typed->ret_failure != NULL)
+        *typed->ret_failure = NULL;
+    if (typed->why == NULL)
+        return MCPUMP_ERR_NO_MEMORY;
+    return mp_server_fail(server, MCPUMP_ERR_INVALID_REQUEST, MCPUMP_PHASE_REQUEST, typed->method,
+                          typed->why, typed->ret_failure);
+}
+
+static mcpump_err pass(mcpump_server *server, const struct typed *typed)
+{
+    struct mp_passage passage;
+    if (!mp_passage_enter(&passage, server, typed->options, typed->ret_failure))
         return passage.err;
-    passage.err = MCPUMP_ERR_CANCELLED;
-    pthread_cleanup_push(leave, &passage);
-    passage.err = mp_session_list_tools(&passage.session, &passage.limits, ret_tools, ret_failure);
+    pthread_cleanup_push(mp_passage_leave, &passage);
+    passage.err = mp_session_ask(&passage.session, typed->method, typed->params.bytes,
+                                 &passage.limits, typed->ret_reply, typed->ret_failure);
     pthread_cleanup_pop(true);
     return passage.err;
+}
+
+static void done_params(void *typed)
+{
+    mp_buffer_done(&((struct typed *)typed)->params);
+}
+
+static mcpump_err make(mcpump_server *server, struct typed *typed)
+{
+    mcpump_err err;
+    pthread_cleanup_push(done_params, typed); /* of a thread that is cancelled */
+    err = typed->why != NULL || typed->params.failed ? refuse(server, typed) : pass(server, typed);
+    pthread_cleanup_pop(true);
+    return err;
+}
+
+/* `what` and so on are required. */
+static bool is_invalid(const mcpump_server *server, const void *what, mcpump_reply **ret_reply,
+                       mcpump_failure **ret_failure)
+{
+    if (ret_failure != NULL)
+        *ret_failure = NULL;
+    return server == NULL || what == NULL || ret_reply == NULL;
 }
 
 mcpump_err mcpump_server_call_tool(mcpump_server *server, const char *tool, const char *arguments,
                                    const mcpump_call_options *options, mcpump_reply **ret_reply,
                                    mcpump_failure **ret_failure)
 {
-    struct passage passage;
-    if (tool == NULL || ret_reply == NULL)
-        server = NULL;
-    if (!enter(&passage, server, options, ret_failure))
-        return passage.err;
-    passage.err = MCPUMP_ERR_CANCELLED;
-    pthread_cleanup_push(leave, &passage);
-    passage.err = mp_session_call_tool(&passage.session, tool, arguments, &passage.limits,
-                                       ret_reply, ret_failure);
-    pthread_cleanup_pop(true);
-    return passage.err;
+    struct typed typed = {"tools/call", MP_BUFFER_INIT, NULL, options, ret_reply, ret_failure};
+    if (is_invalid(server, tool, ret_reply, ret_failure))
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    typed.why = mp_params_call(&typed.params, tool, arguments);
+    return make(server, &typed);
+}
+
+mcpump_err mcpump_server_read_resource(mcpump_server *server, const char *uri,
+                                       const mcpump_call_options *options, mcpump_reply **ret_reply,
+                                       mcpump_failure **ret_failure)
+{
+    struct typed typed = {"resources/read", MP_BUFFER_INIT, NULL, options, ret_reply, ret_failure};
+    if (is_invalid(server, uri, ret_reply, ret_failure))
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    typed.why = mp_params_read(&typed.params, uri);
+    return make(server, &typed);
+}
+
+mcpump_err mcpump_server_get_prompt(mcpump_server *server, const char *prompt,
+                                    const char *arguments, const mcpump_call_options *options,
+                                    mcpump_reply **ret_reply, mcpump_failure **ret_failure)
+{
+    struct typed typed = {"prompts/get", MP_BUFFER_INIT, NULL, options, ret_reply, ret_failure};
+    if (is_invalid(server, prompt, ret_reply, ret_failure))
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    typed.why = mp_params_call(&typed.params, prompt, arguments);
+    return make(server, &typed);
+}
+
+mcpump_err mcpump_server_complete(mcpump_server *server, const mcpump_completion *completion,
+                                  const mcpump_call_options *options, mcpump_reply **ret_reply,
+                                  mcpump_failure **ret_failure)
+{
+    struct typed typed = {
+        "completion/complete", MP_BUFFER_INIT, NULL, options, ret_reply, ret_failure};
+    mcpump_completion whole;
+    if (is_invalid(server, completion, ret_reply, ret_failure))
+        return MCPUMP_ERR_INVALID_ARGUMENT;
+    if (!mp_options_import(&whole, sizeof(whole), completion))
+        return mp_options_refuse_size(completion, ret_failure);
+    typed.why = mp_params_complete(&typed.params, &whole);
+    return make(server, &typed);
 }
 
 void mcpump_text_free(char *text)

@@ -79,6 +79,7 @@ static void on_notified(void *user, struct mp_span line, const struct mp_envelop
 {
     mcpump_server *server = user;
     struct mp_event_source source = source_of(server);
+    mp_lists_notified(&server->lists, envelope);
     if (mp_events_want(server->owner.events, MCPUMP_EVENT_NOTIFICATION))
         mp_events_post_notification(server->owner.events, &source, line, envelope);
 }
@@ -292,12 +293,15 @@ static void attempt_locked(mcpump_server *server) MP_REQUIRES(&server->lock)
     };
     server->is_up = true;
     atomic_fetch_add(&server->generation, 1);
+    mp_lists_forget(&server->lists);
     mp_mutex_unlock(&server->lock);
     try_eras(server, &attempt);
     if (attempt.agreement.hello != NULL)
         mp_answer_server_info(attempt.agreement.hello, attempt.server_name,
                               sizeof(attempt.server_name), attempt.server_version,
                               sizeof(attempt.server_version));
+    if (attempt.err == MCPUMP_OK)
+        mp_server_repeat_level(server, attempt.agreement.revision, &attempt.limits);
     mp_turns_give_back(server->owner.turns, &server->turn);
     mp_mutex_lock(&server->lock);
     publish_locked(server, &attempt);

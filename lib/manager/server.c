@@ -99,6 +99,7 @@ static void destroy(mcpump_server *server)
     mcpump_failure_free(server->last_failure);
     free(server->hello);
     mp_seat_unref(server->owner.seat);
+    mp_lists_done(&server->lists);
     mp_cond_done(&server->changed);
     mp_cond_done(&server->work);
     mp_mutex_done(&server->lock);
@@ -119,6 +120,7 @@ mcpump_err mp_server_new(const mcpump_server_options *options, const struct mp_o
     mp_mutex_init(&server->lock);
     mp_cond_init(&server->work);
     mp_cond_init(&server->changed);
+    mp_lists_init(&server->lists);
     mcpump_err err = init(server, &whole, owner, ret_failure);
     if (err != MCPUMP_OK) {
         destroy(server);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of a server, for the files of this room: server.c makes it, keeper.c lets it live,
- * waiting.c lets calls in, calls.c makes them, status.c tells of it.
+ * waiting.c lets calls in, the calls*.c make them, hello.c and status.c tell of it.
  *
  * One thread, the keeper, makes and ends all connections of a server. Everybody else says what is
  * wanted, under the lock, and nudges it; the state changes at once, the process follows. The lock
@@ -15,6 +15,7 @@
 #include "base/sync.h"
 #include "manager/asks.h"
 #include "manager/histogram.h"
+#include "manager/lists.h"
 #include "manager/policy.h"
 #include "manager/turns.h"
 #include "mcp/handshake.h"
@@ -64,6 +65,11 @@ struct mcpump_server {
     _Atomic(const struct mp_revision *) revision;
     atomic_int users;
     _Atomic int64_t last_used_ns; /* relaxed; only with idle_timeout_ms */
+
+    /* What the server's log is wanted from, static; NULL: not told. Sequentially consistent: stored
+     * before a legacy server is told, loaded once a new connection is there. */
+    _Atomic(const char *) log_level;
+    struct mp_lists lists;
 
     struct mp_asks asks; /* of the server, not yet answered */
     struct mp_turn turn; /* to connect; the keeper's */
@@ -162,5 +168,12 @@ bool mp_server_wait_down(mcpump_server *server, uint64_t down, mp_deadline deadl
 mcpump_err mp_server_enter(mcpump_server *server, const struct mp_call_limits *limits,
                            struct mp_session *ret_session, mcpump_failure **ret_failure);
 void mp_server_leave(mcpump_server *server);
+
+/* -- about themselves: hello.c */
+
+/* Tells a legacy server on a new connection which log level it had been told before. Waits for the
+ * answer within the limits, and a few seconds; whatever it is, the connection is ready. Keeper. */
+void mp_server_repeat_level(mcpump_server *server, const struct mp_revision *revision,
+                            const struct mp_call_limits *limits);
 
 #endif

@@ -276,7 +276,10 @@ mcpump_err mp_server_enter(mcpump_server *server, const struct mp_call_limits *l
         }
         revision = sight.revision;
     }
-    *ret_session = (struct mp_session){server->transport, &server->client, revision};
+    *ret_session = (struct mp_session){.transport = server->transport,
+                                       .client = &server->client,
+                                       .revision = revision,
+                                       .log_level = atomic_load(&server->log_level)};
     return MCPUMP_OK;
 }
 

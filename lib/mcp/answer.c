@@ -2,39 +2,30 @@
 #include "mcp/answer.h"
 
 #include <json-c/json.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/sync.h"
 #include "base/text.h"
+#include "mcp/tree.h"
 #include "wire/member.h"
-#include "wire/scan.h"
 
 #define UNSUPPORTED_VERSION       (-32022)
 #define UNSUPPORTED_VERSION_DRAFT (-32004) /* an older draft's; it means that only with a list */
 
-/* A text as a tree; NULL: no memory. It is valid and of bounded depth. */
-static json_object *parse_text(const char *text, size_t size)
+/* As a tree; NULL: no memory, or `null`. */
+static json_object *parse_text(struct mp_span text)
 {
-    struct json_tokener *tokener =
-        size <= INT_MAX ? json_tokener_new_ex(MP_JSON_MAX_DEPTH + 1) : NULL;
-    if (tokener == NULL)
-        return NULL;
-    /* The seed of its hash tables comes from getrandom, a point of cancellation. */
-    int state = mp_cancel_disable();
-    json_object *tree = json_tokener_parse_ex(tokener, text, (int)size);
-    mp_cancel_restore(state);
-    json_tokener_free(tokener);
+    json_object *tree = NULL;
+    mp_tree_parse(text, &tree);
     return tree;
 }
 
 /* The value of the reply. */
 static json_object *parse(const mcpump_reply *reply)
 {
-    size_t size;
-    const char *text = mcpump_reply_value(reply, &size);
-    return parse_text(text, size);
+    struct mp_span value;
+    value.bytes = mcpump_reply_value(reply, &value.size);
+    return parse_text(value);
 }
 
 /* NULL unless `object` is an object with such a member. */
@@ -143,13 +134,19 @@ static void copy_clean(json_object *object, const char *key, char *out, size_t s
     mp_text_clean(text, strlen(text), out, size);
 }
 
+bool mp_answer_info(const char *hello, struct mp_span *ret_info)
+{
+    struct mp_span result = {hello, strlen(hello)}, meta;
+    return mp_member_find(result, "serverInfo", ret_info) ||
+           (mp_member_find(result, "_meta", &meta) &&
+            mp_member_find(meta, "io.modelcontextprotocol/serverInfo", ret_info));
+}
+
 void mp_answer_server_info(const char *hello, char *ret_name, size_t name_size, char *ret_version,
                            size_t version_size)
 {
-    struct mp_span result = {hello, strlen(hello)}, meta, info = {"{}", 2};
-    if (!mp_member_find(result, "serverInfo", &info) && mp_member_find(result, "_meta", &meta))
-        mp_member_find(meta, "io.modelcontextprotocol/serverInfo", &info);
-    json_object *tree = parse_text(info.bytes, info.size);
+    struct mp_span info;
+    json_object *tree = mp_answer_info(hello, &info) ? parse_text(info) : NULL;
     copy_clean(tree, "name", ret_name, name_size);
     copy_clean(tree, "version", ret_version, version_size);
     json_object_put(tree);

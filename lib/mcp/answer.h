@@ -7,6 +7,7 @@
 
 #include "mcp/era.h"
 #include "mcpump/reply.h"
+#include "wire/framer.h"
 
 /* What the reply to `server/discover` means; also what an error of `initialize` may mean. */
 enum mp_discovery {
@@ -26,6 +27,10 @@ enum mp_discovery mp_answer_discovery(const mcpump_reply *reply, const char *ask
  */
 const struct mp_revision *mp_answer_initialize(const mcpump_reply *reply, char *ret_words,
                                                size_t size);
+
+/* What a server said of itself: the value of serverInfo in the result with which it presented
+ * itself, wherever its era has that. Borrowed from `hello`. */
+bool mp_answer_info(const char *hello, struct mp_span *ret_info);
 
 /* Name and version of the server out of the result with which it presented itself, cleaned and cut;
  * "" where it does not say. */

@@ -160,8 +160,10 @@ static enum step probe(struct talk *talk)
 {
     const struct mp_handshake *given = talk->given;
     struct question *question = &talk->probe;
+    const struct mp_metadata metadata = {.client = given->client,
+                                         .version = talk->revision->version};
     if (mp_message_init(&question->message, "server/discover", NULL, false) != NULL ||
-        mp_message_add_metadata(&question->message, given->client, talk->revision->version) != NULL)
+        mp_message_add_metadata(&question->message, &metadata) != NULL)
         return fail_by_memory(talk, question, MCPUMP_PHASE_PROBE);
 
     /* Where legacy is out of the question, silence is only a slow start. */

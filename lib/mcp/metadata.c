@@ -79,34 +79,90 @@ void mp_message_done(struct mp_message *message)
     mp_buffer_done(&message->text);
 }
 
-const char *mp_message_add_metadata(struct mp_message *message, const struct mp_client *client,
-                                    const char *version)
-{
-    static const char prefix[] = "io.modelcontextprotocol/";
-    struct mp_buffer members = MP_BUFFER_INIT, text = MP_BUFFER_INIT;
-    unsigned present = message->envelope.meta_keys;
-    if ((present & MP_META_PROTOCOL_VERSION) == 0)
-        mp_buffer_addf(&members, ",\"%sprotocolVersion\":\"%s\"", prefix, version);
-    if ((present & MP_META_CLIENT_INFO) == 0)
-        mp_buffer_addf(&members, ",\"%sclientInfo\":%s", prefix, client->info);
-    if ((present & MP_META_CLIENT_CAPABILITIES) == 0)
-        mp_buffer_addf(&members, ",\"%sclientCapabilities\":%s", prefix, client->capabilities);
+/* -- what is added */
 
+/* Members of _meta, each with a comma in front. */
+struct members {
+    struct mp_buffer text;
+    unsigned present; /* enum mp_meta_key: the caller's own */
+};
+
+#define PREFIX "io.modelcontextprotocol/"
+
+/* False: the caller has it. */
+static bool begin_member(struct members *members, enum mp_meta_key key, const char *name)
+{
+    if ((members->present & key) != 0)
+        return false;
+    mp_buffer_add_text(&members->text, ",\"");
+    mp_buffer_add_text(&members->text, name);
+    mp_buffer_add_text(&members->text, "\":");
+    return true;
+}
+
+static void add_text_member(struct members *members, enum mp_meta_key key, const char *name,
+                            const char *value)
+{
+    if (value != NULL && begin_member(members, key, name))
+        add_string(&members->text, value);
+}
+
+static void add_json_member(struct members *members, enum mp_meta_key key, const char *name,
+                            const char *value)
+{
+    if (begin_member(members, key, name))
+        mp_buffer_add_text(&members->text, value);
+}
+
+static void add_members(struct members *members, const struct mp_metadata *metadata)
+{
+    const struct mp_client *client = metadata->client;
+    const struct mp_trace *trace = &metadata->trace;
+    if (client != NULL) {
+        add_text_member(members, MP_META_PROTOCOL_VERSION, PREFIX "protocolVersion",
+                        metadata->version);
+        add_json_member(members, MP_META_CLIENT_INFO, PREFIX "clientInfo", client->info);
+        add_json_member(members, MP_META_CLIENT_CAPABILITIES, PREFIX "clientCapabilities",
+                        client->capabilities);
+        add_text_member(members, MP_META_LOG_LEVEL, PREFIX "logLevel", metadata->log_level);
+    }
+    add_text_member(members, MP_META_TRACEPARENT, "traceparent", trace->traceparent);
+    add_text_member(members, MP_META_TRACESTATE, "tracestate", trace->tracestate);
+    add_text_member(members, MP_META_BAGGAGE, "baggage", trace->baggage);
+}
+
+/* The message in another text; id and method stand in front of whatever was added. */
+static void move_to(struct mp_message *message, struct mp_buffer *text)
+{
+    const char *from = message->text.bytes;
+    struct mp_envelope *envelope = &message->envelope;
+    struct mp_envelope moved = {.kind = envelope->kind, .id = envelope->id};
+    moved.id.bytes = text->bytes + (envelope->id.bytes - from);
+    moved.method = envelope->method;
+    moved.method.bytes = text->bytes + (envelope->method.bytes - from);
+    *envelope = moved;
+    mp_buffer_done(&message->text);
+    message->text = *text;
+}
+
+const char *mp_message_add_metadata(struct mp_message *message, const struct mp_metadata *metadata)
+{
+    struct members members = {.text = MP_BUFFER_INIT, .present = message->envelope.meta_keys};
+    struct mp_buffer text = MP_BUFFER_INIT;
     const char *why = NULL;
-    if (members.size > 0) {
-        struct mp_span added = {members.bytes + 1, members.size - 1};
+    add_members(&members, metadata);
+    if (members.text.size > 0) {
+        struct mp_span added = {members.text.bytes + 1, members.text.size - 1};
         if (!mp_splice_meta(&text, mp_message_span(message), &message->envelope, added))
             why = "params._meta is not a JSON object";
     }
-    bool failed = members.failed || text.failed;
-    mp_buffer_done(&members);
-    if (failed || why != NULL || text.size == 0) {
-        mp_buffer_done(&text);
-        message->text.failed = failed;
-        return failed ? no_memory : why;
+    bool failed = members.text.failed || text.failed;
+    mp_buffer_done(&members.text);
+    if (!failed && why == NULL && text.size > 0) {
+        move_to(message, &text);
+        return NULL;
     }
-    mp_buffer_done(&message->text);
-    message->text = text;
-    mp_envelope_scan(mp_message_span(message), &message->envelope);
-    return NULL;
+    mp_buffer_done(&text);
+    message->text.failed = failed;
+    return failed ? no_memory : why;
 }

@@ -13,7 +13,8 @@
 struct mcpump_failure {
     struct mp_failure_facts facts; /* its texts are not kept */
     char *message;
-    char *stderr_tail; /* NULL: none */
+    char *stderr_tail;   /* NULL: none */
+    mcpump_reply *reply; /* owned; NULL: none */
 };
 
 static void add_clean(struct mp_buffer *out, const char *text, size_t size)
@@ -119,6 +120,14 @@ mcpump_failure *mp_failure_new(const struct mp_failure_facts *facts, char *stder
     return failure;
 }
 
+void mp_failure_keep_reply(mcpump_failure *failure, mcpump_reply *reply)
+{
+    if (failure != NULL)
+        failure->reply = reply;
+    else
+        mcpump_reply_free(reply);
+}
+
 const struct mp_failure_facts *mp_failure_facts(const mcpump_failure *failure)
 {
     return &failure->facts;
@@ -212,10 +221,16 @@ const char *mcpump_failure_stderr(const mcpump_failure *failure)
     return failure->stderr_tail != NULL ? failure->stderr_tail : "";
 }
 
+const mcpump_reply *mcpump_failure_reply(const mcpump_failure *failure)
+{
+    return failure->reply;
+}
+
 void mcpump_failure_free(mcpump_failure *failure)
 {
     if (failure == NULL)
         return;
+    mcpump_reply_free(failure->reply);
     free(failure->message);
     free(failure->stderr_tail);
     free(failure);

@@ -31,10 +31,13 @@ mcpump_failure *mp_failure_new(const struct mp_failure_facts *facts, char *stder
 mcpump_err mp_fail(mcpump_failure **ret_failure, const struct mp_failure_facts *facts,
                    char *stderr_tail);
 
+/* Takes the reply that the call failed over. A failure that could not be made, NULL, keeps none. */
+void mp_failure_keep_reply(mcpump_failure *failure, mcpump_reply *reply);
+
 /* What it was made of, without the texts. Borrowed. */
 const struct mp_failure_facts *mp_failure_facts(const mcpump_failure *failure);
 
-/* Returns new: a failure like this one. NULL: no memory, or none was given. */
+/* Returns new: a failure like this one, without its reply. NULL: no memory, or none was given. */
 mcpump_failure *mp_failure_clone(const mcpump_failure *failure);
 
 #endif

@@ -22,8 +22,9 @@ static void make_message(void)
 static void make_modern_message(void)
 {
     struct mp_message message;
+    const struct mp_metadata metadata = {.client = &client, .version = "2026-07-28"};
     MUST(mp_message_init(&message, "tools/call", PARAMS, false) == NULL);
-    MUST(mp_message_add_metadata(&message, &client, "2026-07-28") == NULL);
+    MUST(mp_message_add_metadata(&message, &metadata) == NULL);
     mp_message_done(&message);
 }
 

@@ -174,6 +174,20 @@ int test_count_lines(const char *file, const char *start)
     return count;
 }
 
+int test_count_received(const char *log, const char *part)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    int count = 0;
+    FILE *stream = fopen(log, "re");
+    while (stream != NULL && getline(&line, &capacity, stream) > 0)
+        count += strncmp(line, "recv ", 5) == 0 && strstr(line, part) != NULL;
+    if (stream != NULL)
+        fclose(stream);
+    free(line);
+    return count;
+}
+
 long test_number_in_log(const char *file, const char *start)
 {
     int count;

@@ -74,6 +74,8 @@ void test_folder_done(struct test_folder *folder);
 void test_await_lines(const char *file, const char *start, int count);
 /* So many do, now. A file that does not exist has none. */
 int test_count_lines(const char *file, const char *start);
+/* So many messages that a fake server has received hold `part`, now. */
+int test_count_received(const char *log, const char *part);
 /* The number that follows `start` in its first line of the file; 0: no such line. */
 long test_number_in_log(const char *file, const char *start);
 

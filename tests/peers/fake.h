@@ -115,6 +115,7 @@ struct fake {
     pid_t grandchild; /* 0: none */
     int log_fd;       /* -1: none */
     struct fake_requests reversed, batched, late;
+    size_t sequence; /* results of test/sequence that were given */
     struct fake_job *jobs;
     size_t job_count;
     struct fake_ask *asks;

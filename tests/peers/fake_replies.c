@@ -40,6 +40,19 @@ static void batch(struct fake *fake, const struct fake_request *request)
     fake_requests_clear(&fake->batched);
 }
 
+static void sequence(struct fake *fake, const struct fake_request *request)
+{
+    struct json_span result = fake_span("null"), next;
+    const char *at = NULL;
+    struct json_span results = json_member(request->params, "results");
+    for (size_t i = 0; i <= fake->sequence && json_next(results, &at, &next); i++)
+        result = next;
+    fake->sequence++;
+    fake_reply_begin(fake, request->id);
+    out_span(&fake->out, result);
+    fake_reply_end(fake);
+}
+
 static void drop(struct fake *fake, const struct fake_request *request)
 {
     (void)fake;
@@ -251,6 +264,7 @@ const struct fake_method fake_reply_methods[] = {
     {"test/echo", echo, "the params; so do all of these, unless they say otherwise"},
     {"test/reverse", reverse, "n (2): collects n requests, replies in reverse order"},
     {"test/batch", batch, "n (2): collects n requests, replies to all in one array"},
+    {"test/sequence", sequence, "results: the n-th of these at the n-th time, then the last one"},
     {"test/drop", drop, "no reply"},
     {"test/late", late, "{\"late\":true} right after the next result of another request"},
     {"test/dup", dup, "the reply twice"},

@@ -2,21 +2,9 @@
 #include "mcp/answer.h"
 
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "transport/reply.h"
-
-static mcpump_reply *reply_of(const char *member)
-{
-    char text[1024];
-    int size = snprintf(text, sizeof(text), "{\"jsonrpc\":\"2.0\",\"id\":1,%s}", member);
-    struct mp_span line = {text, (size_t)size};
-    struct mp_envelope envelope;
-    mp_envelope_scan(line, &envelope);
-    cr_assert(envelope.kind == MP_KIND_RESULT || envelope.kind == MP_KIND_ERROR, "%s", member);
-    return mp_reply_new(line, &envelope, envelope.id);
-}
+#include "replies.h"
 
 #define ERROR(code, data) "\"error\":{\"code\":" code ",\"message\":\"m\"" data "}"
 #define SUPPORTED(list)   ",\"data\":{\"supported\":" list "}"
@@ -118,5 +106,27 @@ Test(answer, an_error_in_words)
         mp_answer_error(reply, words, sizeof(words));
         cr_assert_str_eq(words, table[i].words);
         mcpump_reply_free(reply);
+    }
+}
+
+Test(answer, what_a_server_says_of_itself)
+{
+    static const struct {
+        const char *hello, *info;
+    } table[] = {
+        {"{\"serverInfo\":{\"name\":\"a\"}}", "{\"name\":\"a\"}"},
+        {"{\"_meta\":{\"io.modelcontextprotocol/serverInfo\":{ \"n\":1e400 }}}", "{ \"n\":1e400 }"},
+        {"{\"_meta\":{\"serverInfo\":{}}}", NULL},
+        {"{\"_meta\":7}", NULL},
+        {"[]", NULL},
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
+        struct mp_span info = {NULL, 0};
+        cr_assert_eq(mp_answer_info(table[i].hello, &info), table[i].info != NULL, "%s",
+                     table[i].hello);
+        if (table[i].info != NULL)
+            cr_assert(info.size == strlen(table[i].info) &&
+                          memcmp(info.bytes, table[i].info, info.size) == 0,
+                      "%s", table[i].hello);
     }
 }
