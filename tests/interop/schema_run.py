@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every message that the tool writes fits the schema of its revision.
+"""Every message that the tool, and a host of one typed call, writes fits the schema of its revision.
 
-    schema_run.py MCPUMP DEMO_SERVER FAKE_SERVER
+    schema_run.py MCPUMP DEMO_SERVER FAKE_SERVER TYPED_HOST
 
 The servers run behind record.sh, which keeps what they are told. First the check itself is checked:
 it has to refuse messages that are nearly right.
@@ -49,6 +49,44 @@ BAD = {
     "error without a code": [INITIALIZE, '{"jsonrpc":"2.0","id":1,"error":{"message":"m"}}'],
 }
 
+# What the fake server is to do at the requests that it does not know, for the typed calls.
+ANSWERS = " ".join(f"--on {method}:echo:{{{result}}}" for method, result in {
+    "resources/list": '"resources":[]',
+    "resources/templates/list": '"resourceTemplates":[]',
+    "resources/read": '"contents":[]',
+    "prompts/list": '"prompts":[]',
+    "prompts/get": '"messages":[]',
+    "completion/complete": '"completion":{"values":[]}',
+    "logging/setLevel": "",
+}.items())
+PAGES = ('--on %s:sequence:{"results":[{"%s":[],"nextCursor":"a\\u0041"},'
+         '{"%s":[],"nextCursor":"b"},{"%s":[]}]}')
+
+
+def typed_runs():
+    """As RUNS, by the host of one typed call; both eras."""
+    calls = [("list-tools", "tools/list"), ("list-resources", "resources/list"),
+             ("list-templates", "resources/templates/list"), ("list-prompts", "prompts/list"),
+             ('call t {"a":1e400}', "tools/call"), ("call t", "tools/call"),
+             ("read file:///a", "resources/read"), ('prompt p {"a":"1"}', "prompts/get"),
+             ("prompt p", "prompts/get"), ("complete-prompt p a v", "completion/complete"),
+             ('complete-prompt p a v {"b":"1"}', "completion/complete"),
+             ("complete-resource file:///{a} a v", "completion/complete")]
+    lists = [("list-tools", "tools/list", "tools"), ("list-prompts", "prompts/list", "prompts"),
+             ("list-resources", "resources/list", "resources"),
+             ("list-templates", "resources/templates/list", "resourceTemplates")]
+    for era in ("legacy", "modern"):
+        for call, method in calls:
+            yield f"fake --era {era} {ANSWERS}", f"typed {call}", 0, {method}
+            yield f"fake --era {era} {ANSWERS}", f"typed --trace {call}", 0, {method}
+        for call, method, member in lists:
+            pages = PAGES % (method, member, member, member)
+            yield f"fake --era {era} {pages}", f"typed {call}", 0, {method}
+        level = {"logging/setLevel"} if era == "legacy" else {"tools/call"}
+        for word in ("debug", "emergency"):
+            yield f"fake --era {era} {ANSWERS}", f"typed --level {word} call t", 0, level
+
+
 HELLO = "call echo message=hello"
 GIVE_UP = "call slow ms=60000 --timeout 0.5"
 # (server, arguments of mcpump, exit status, methods that it has to have written; "" is an answer)
@@ -83,11 +121,14 @@ def check_the_check():
             yield f"the check lets a bad message pass: {name}"
 
 
-def check_run(mcpump, servers, run):
+def check_run(hosts, servers, run):
     server, arguments, want_status, want_methods = run
     name, *switches = server.split()
+    host, words = hosts["mcpump"], arguments.split()
+    if words[0] == "typed":
+        host = hosts[words.pop(0)]
     with tempfile.TemporaryDirectory() as folder:
-        command = [mcpump, *arguments.split(), "--", HERE / "record.sh", folder,
+        command = [host, *words, "--", HERE / "record.sh", folder,
                    servers[name], *switches]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=RUN_SECONDS)
@@ -102,11 +143,13 @@ def check_run(mcpump, servers, run):
             yield f"wrote {sorted(methods)}, and not {sorted(want_methods - methods)}"
 
 
-def main(mcpump, demo, fake):
+def main(mcpump, demo, fake, typed):
     servers = {"demo": demo, "fake": fake}
+    hosts = {"mcpump": mcpump, "typed": typed}
     failed = 0
     checks = [("the check itself", check_the_check())]
-    checks += [(f"{run[0]}: {run[1]}", check_run(mcpump, servers, run)) for run in RUNS]
+    checks += [(f"{run[0]}: {run[1]}", check_run(hosts, servers, run))
+               for run in [*RUNS, *typed_runs()]]
     for name, findings in checks:
         wrong = list(findings)
         print("FAIL" if wrong else "ok  ", name, *wrong, sep="\n     " if wrong else " ")
