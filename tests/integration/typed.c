@@ -260,6 +260,7 @@ static void expect_trace(const char *era, const char *params, const char *wanted
     options.tracestate = "a=1";
     options.baggage = "k=\"\xC3\xA9\"";
     mcpump_reply *reply = NULL;
+    mcpump_call *call = NULL;
     subject_init(&subject, era, NO_STRINGS);
     cr_assert_eq(mcpump_server_request(subject.server, "test/echo", params, &options, &reply, NULL),
                  MCPUMP_OK);
@@ -267,6 +268,14 @@ static void expect_trace(const char *era, const char *params, const char *wanted
     test_expect_part(value, wanted, era);
     free(value);
     mcpump_reply_free(reply);
+    cr_assert_eq(mcpump_server_submit(subject.server, "test/echo", params, &options, &call, NULL),
+                 MCPUMP_OK);
+    cr_assert_eq(mcpump_call_wait(call, &reply, NULL), MCPUMP_OK);
+    value = subject_value(reply);
+    test_expect_part(value, wanted, "submitted");
+    free(value);
+    mcpump_reply_free(reply);
+    mcpump_call_free(call);
     test_expect_no_violation(subject.server, era);
     subject_done(&subject);
 }

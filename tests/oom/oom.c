@@ -19,6 +19,7 @@
 
 #include "inject.h"
 #include "mcpump/mcpump.h"
+#include "steps.h"
 
 #define LENGTH(array)  (sizeof(array) / sizeof((array)[0]))
 #define MANY           9 /* one more than a board holds without allocating */
@@ -37,8 +38,7 @@ static long nth;
 static bool is_lasting;
 static int complaints;
 
-static void check(bool ok, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void check(bool ok, const char *format, ...)
+void check(bool ok, const char *format, ...)
 {
     if (ok || complaints++ > MOST_COMPLAINT)
         return;
@@ -67,8 +67,7 @@ static bool is_for_memory(mcpump_err err, const mcpump_failure *failure)
            (sys_errno == ENOMEM || sys_errno == EAGAIN);
 }
 
-/* `wanted` is what the step comes to when nothing fails. Takes the failure. */
-static void check_step(const char *step, mcpump_err err, mcpump_err wanted, mcpump_failure *failure)
+void check_step(const char *step, mcpump_err err, mcpump_err wanted, mcpump_failure *failure)
 {
     bool failed = inject_has_failed();
     /* UNAVAILABLE: the connect before it, which is a step of its own, has failed. */
@@ -344,6 +343,7 @@ static void play_server(const char *const *switches, int64_t probe_timeout_ms, m
     if (err == MCPUMP_OK) {
         step_connect(server);
         step_use(server);
+        step_typed(server);
         check(inject_has_failed() || mcpump_server_era(server) == era, "another era");
         step_lose(server);
         step_connect(server);
@@ -357,28 +357,29 @@ static void play_server(const char *const *switches, int64_t probe_timeout_ms, m
 
 static void play_modern(void)
 {
-    play_server((const char *const[]){"--era", "modern", PAGES, NULL}, 0, MCPUMP_ERA_MODERN);
+    play_server((const char *const[]){"--era", "modern", PAGES, TYPED, NULL}, 0, MCPUMP_ERA_MODERN);
 }
 
 static void play_legacy(void)
 {
-    play_server((const char *const[]){"--era", "legacy", PAGES, NULL}, 0, MCPUMP_ERA_LEGACY);
+    play_server((const char *const[]){"--era", "legacy", PAGES, TYPED, NULL}, 0, MCPUMP_ERA_LEGACY);
 }
 
 static void play_silent(void)
 {
-    play_server((const char *const[]){"--probe", "silent", NULL}, SHORT_MS, MCPUMP_ERA_LEGACY);
+    play_server((const char *const[]){"--probe", "silent", TYPED, NULL}, SHORT_MS,
+                MCPUMP_ERA_LEGACY);
 }
 
 static void play_late(void)
 {
-    play_server((const char *const[]){"--probe", "late:10", "--init", "silent", NULL}, SHORT_MS,
-                MCPUMP_ERA_MODERN);
+    play_server((const char *const[]){"--probe", "late:10", "--init", "silent", TYPED, NULL},
+                SHORT_MS, MCPUMP_ERA_MODERN);
 }
 
 static void play_respawn(void)
 {
-    play_server((const char *const[]){"--probe", "exit:3", NULL}, 0, MCPUMP_ERA_LEGACY);
+    play_server((const char *const[]){"--probe", "exit:3", TYPED, NULL}, 0, MCPUMP_ERA_LEGACY);
 }
 
 /* -- a scene with two threads */
