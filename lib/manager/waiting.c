@@ -147,7 +147,7 @@ static void leave_locked(struct comer *comer, mcpump_err err) MP_REQUIRES(&comer
     bool is_told = err == MCPUMP_ERR_INTERRUPTED || err == MCPUMP_ERR_CANCELLED;
     if (is_told && server->joiners == NULL && !server->is_wanted &&
         server->state == MCPUMP_SERVER_CONNECTING)
-        mp_server_drop_locked(server);
+        mp_server_drop_locked(comer->server);
 }
 
 /* In words of our own. */
@@ -197,7 +197,7 @@ static void tell_locked(struct comer *comer, const struct sight *sight,
     if (sight->view == VIEW_SHARED)
         *ret_failure = mp_failure_clone(server->last_failure);
     else if (sight->err == MCPUMP_ERR_UNAVAILABLE)
-        tell_outage_locked(server, sight, ret_failure);
+        tell_outage_locked(comer->server, sight, ret_failure);
     else
         tell(server, sight, ret_failure);
 }
@@ -205,8 +205,7 @@ static void tell_locked(struct comer *comer, const struct sight *sight,
 /* With the bell in all places where it may be rung from. */
 static struct sight wait_with_bell(struct comer *comer, mcpump_failure **ret_failure)
 {
-    mcpump_server *server = comer->server;
-    mp_mutex_lock(&server->lock);
+    mp_mutex_lock(&comer->server->lock);
     join_locked(comer);
     struct sight sight = look_locked(comer);
     while (sight.view == VIEW_WAIT) {
@@ -216,7 +215,7 @@ static struct sight wait_with_bell(struct comer *comer, mcpump_failure **ret_fai
     leave_locked(comer, sight.err);
     if (sight.view != VIEW_READY)
         tell_locked(comer, &sight, ret_failure);
-    mp_mutex_unlock(&server->lock);
+    mp_mutex_unlock(&comer->server->lock);
     return sight;
 }
 
