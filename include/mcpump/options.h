@@ -36,6 +36,24 @@ typedef enum mcpump_stderr_sink {
  */
 typedef void (*mcpump_stderr_fn)(void *user, const char *line, size_t size);
 
+/** Which way a message goes. */
+typedef enum mcpump_direction {
+    MCPUMP_TO_SERVER = 0,
+    MCPUMP_FROM_SERVER = 1,
+} mcpump_direction;
+
+/**
+ * Receives one line of the traffic, without its end: to the server, when it is about to be written
+ * (that of a call which is given up before the pipe took any of it may be shown, too); from the
+ * server, as it was read, before anything is done about it, blank lines left out. A request comes
+ * before its reply. Values of secret_env of at least 4 bytes are replaced by "***", as they are and
+ * with any escapes of JSON; what was encoded in another way, base64 or JSON within a string of
+ * JSON, is not recognised. Borrowed until the function returns. Runs in any thread, in one at a
+ * time for each direction; the rules of mcpump_log_fn hold.
+ */
+typedef void (*mcpump_tap_fn)(void *user, mcpump_direction direction, const char *line,
+                              size_t size);
+
 /** What becomes of a server when this process dies, by SIGKILL too. Its stdin ends in any case. A
  * process that runs another program in its place (exec) counts as dead. */
 typedef enum mcpump_orphans {
@@ -108,7 +126,11 @@ typedef struct mcpump_transport_options {
     const char
         *guard_path; /**< mcpump-guard, for MCPUMP_ORPHANS_TREE. NULL: where it is installed. */
 
-    void *reserved[16]; /**< NULL. New options take its room, since other structs embed this one. */
+    mcpump_tap_fn
+        tap_fn; /**< Sees all that is written to the server and read from it. NULL: none. */
+    void *tap_user;
+
+    void *reserved[14]; /**< NULL. New options take its room, since other structs embed this one. */
 } mcpump_transport_options;
 
 #define MCPUMP_TRANSPORT_OPTIONS_INIT                                                              \

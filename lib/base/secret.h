@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a secret, for the one place that lets it out: the environment of a child. */
+/* The inside of a secret, for the one place that lets it out, the environment of a child, and the
+ * one that keeps it in, the tap. */
 #ifndef MP_BASE_SECRET_H
 #define MP_BASE_SECRET_H
 

@@ -11,7 +11,7 @@
 #include "manager/server.h"
 
 /* Whoever adds an option adds it to the comparison. */
-_Static_assert(sizeof(void *) != 8 || sizeof(struct mp_options) == 272, "see options_are_alike");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct mp_options) == 288, "see options_are_alike");
 
 bool mp_texts_are_alike(const char *one, const char *other)
 {
@@ -69,7 +69,8 @@ static bool sinks_are_alike(const struct mp_options *one, const struct mp_option
            mp_texts_are_alike(one->stderr_file, other->stderr_file) &&
            one->stderr_fn == other->stderr_fn && one->stderr_user == other->stderr_user &&
            one->log_fn == other->log_fn && one->log_user == other->log_user &&
-           one->log_level == other->log_level;
+           one->log_level == other->log_level && one->tap_fn == other->tap_fn &&
+           one->tap_user == other->tap_user;
 }
 
 static bool limits_are_alike(const struct mp_options *one, const struct mp_options *other)

@@ -128,6 +128,8 @@ static void copy_all(struct mp_options_check *check)
     out->stderr_user = given->stderr_user;
     out->log_fn = given->log_fn;
     out->log_user = given->log_user;
+    out->tap_fn = given->tap_fn;
+    out->tap_user = given->tap_user;
 
     const char *name = given->display_name;
     if (name == NULL && given->command != NULL) {

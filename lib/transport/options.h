@@ -33,6 +33,8 @@ struct mp_options {
     mcpump_log_fn log_fn;
     void *log_user;
     mcpump_log_level log_level;
+    mcpump_tap_fn tap_fn;
+    void *tap_user;
     size_t max_message_bytes;
     int64_t max_junk_lines;
     size_t write_queue_bytes;

@@ -24,13 +24,15 @@ struct mp_frame {
     char *bytes;
     size_t size;
     bool is_control;
+    /* -- who has the role */
+    bool shown; /* to the tap */
     /* -- protected by mp_outbox.lock */
     struct mp_frame *prev, *next; /* in its queue */
     size_t written;
     bool queued;
-    bool in_batch;           /* a write of it is under way */
-    bool withdrawn;          /* drop it if not one byte was written */
-    bool held;               /* its caller has yet to release it */
+    bool in_batch;       /* a write of it is under way */
+    bool withdrawn;      /* drop it if not one byte was written */
+    bool held;           /* its caller has yet to release it */
     struct mp_frame *sequel; /* owned; queued as control once this is written in full */
 };
 

@@ -168,6 +168,7 @@ static void dispatch_batch(mcpump_transport *transport, struct mp_span line)
 static void dispatch_line(mcpump_transport *transport, struct mp_span line)
 {
     struct mp_envelope envelope;
+    mp_tap_show(&transport->tap, MCPUMP_FROM_SERVER, line);
     mp_envelope_scan(line, &envelope);
     if (envelope.kind == MP_KIND_BATCH)
         dispatch_batch(transport, line);

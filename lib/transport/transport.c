@@ -22,6 +22,7 @@ static int init_parts(mcpump_transport *transport)
     transport->home = mp_home();
     transport->log =
         (struct mp_log){options->log_fn, options->log_user, options->log_level, options->label};
+    mp_tap_init(&transport->tap, options->tap_fn, options->tap_user, options->secret_env);
     transport->cwd = transport->options.cwd;
     transport->options.cwd = NULL;
     transport->stdout_fd = -1;
@@ -35,7 +36,8 @@ static int init_parts(mcpump_transport *transport)
     int errs[] = {
         mp_bell_init(&transport->bell),
         mp_lease_init(&transport->lease, &transport->bell),
-        mp_writer_init(&transport->writer, options->write_queue_bytes, &transport->counters),
+        mp_writer_init(&transport->writer, options->write_queue_bytes, &transport->counters,
+                       options->tap_fn != NULL ? &transport->tap : NULL),
         mp_stderr_pump_init(&transport->stderr_pump, options->label, &transport->counters),
     };
     for (size_t i = 0; i < sizeof(errs) / sizeof(*errs); i++) {
@@ -56,6 +58,7 @@ static void done_parts(mcpump_transport *transport)
     mp_board_done(&transport->watchers);
     mp_cond_done(&transport->changed);
     mp_mutex_done(&transport->lock);
+    mp_tap_done(&transport->tap);
     mp_options_done(&transport->options);
     free(transport->cwd);
     free(transport);

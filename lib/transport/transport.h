@@ -22,6 +22,7 @@
 #include "transport/options.h"
 #include "transport/pending.h"
 #include "transport/stderr_pump.h"
+#include "transport/tap.h"
 #include "transport/writer.h"
 #include "wire/envelope.h"
 #include "wire/framer.h"
@@ -100,6 +101,7 @@ struct mcpump_transport {
     /* Wakes the reader: interrupt, close, a failed write, a fault. */
     struct mp_bell bell;
     struct mp_lease lease; /* who reads */
+    struct mp_tap tap;
 
     /* -- reader thread only, while it runs, but for what is lent */
     struct mp_reader reader;

@@ -10,12 +10,14 @@
 /* A caller lends its time to others' frames for so many writes; then the thread has to do it. */
 #define CALLER_ROUNDS 4
 
-int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *counters)
+int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *counters,
+                   struct mp_tap *tap)
 {
     mp_outbox_init(&writer->outbox, limit);
     writer->thread.running = false;
     writer->fd = -1;
     writer->counters = counters;
+    writer->tap = tap;
     atomic_init(&writer->flush_until, MP_NEVER);
     atomic_init(&writer->failed, 0);
     return mp_bell_init(&writer->bell);
@@ -27,12 +29,26 @@ void mp_writer_done(struct mp_writer *writer)
     mp_outbox_done(&writer->outbox);
 }
 
+/* Before they are written: who answers is not shown first. A frame that is tried again was shown.
+ */
+static void show(struct mp_tap *tap, const struct mp_batch *batch)
+{
+    for (int i = 0; i < batch->count; i++) {
+        struct mp_frame *frame = batch->frames[i];
+        if (!frame->shown)
+            mp_tap_show(tap, MCPUMP_TO_SERVER, (struct mp_span){frame->bytes, frame->size - 1});
+        frame->shown = true;
+    }
+}
+
 /* One write of one batch, with the role. False: nothing more can be written now. */
 static bool write_batch(struct mp_writer *writer)
 {
     struct mp_batch batch;
     if (atomic_load(&writer->failed) != 0 || !mp_outbox_begin(&writer->outbox, &batch))
         return false;
+    if (writer->tap != NULL)
+        show(writer->tap, &batch);
     size_t wanted = 0;
     for (int i = 0; i < batch.count; i++)
         wanted += batch.parts[i].iov_len;

@@ -14,6 +14,7 @@
 #include "base/sync.h"
 #include "transport/counters.h"
 #include "transport/outbox.h"
+#include "transport/tap.h"
 
 struct mp_writer {
     struct mp_outbox outbox;
@@ -23,13 +24,15 @@ struct mp_writer {
     int fd;                           /* closed by the writer thread, with the role seized */
     const struct mp_bell *on_failure; /* rung when a write failed */
     struct mp_counters *counters;
+    struct mp_tap *tap; /* NULL: nobody looks */
     /* -- atomic: stored before the bell is rung, sequentially consistent */
     _Atomic mp_deadline flush_until; /* stop then; MP_NEVER: not asked to stop */
     atomic_int failed;               /* errno of the write that failed, else 0 */
 };
 
 /* 0 or an errno. */
-int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *counters);
+int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *counters,
+                   struct mp_tap *tap);
 void mp_writer_done(struct mp_writer *writer);
 
 /* Takes fd, non-blocking, on success. 0 or an errno. `name` is that of the thread. */
