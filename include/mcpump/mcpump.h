@@ -79,6 +79,7 @@
 #include "run.h"
 #include "secret.h"
 #include "server.h"
+#include "trace.h"
 #include "transport.h"
 #include "typed.h"
 #include "version.h"

@@ -40,6 +40,8 @@ void mp_server_set_state_locked(mcpump_server *server, mcpump_server_state state
         atomic_store(&server->revision, NULL);
     if (state == MCPUMP_SERVER_IDLE || state == MCPUMP_SERVER_STOPPED)
         server->comes_back = false;
+    mp_trace_moment(&server->transport->row, server->transport->options.label,
+                    mcpump_server_state_name(state), mcpump_server_state_name(previous));
     tell_locked(server, previous, failure);
     for (struct mp_joiner *joiner = server->joiners; joiner != NULL; joiner = joiner->next)
         mp_bell_ring(&joiner->bell);

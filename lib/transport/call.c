@@ -121,12 +121,21 @@ static mcpump_err send_frame(mcpump_transport *transport, struct mp_frame *frame
     return err;
 }
 
+static void time_frame(struct mp_call *call)
+{
+    call->times.bytes = call->frame->size;
+    call->times.queued_ns = mp_now_ns();
+    call->frame->written_ns = &call->times.written_ns;
+}
+
 static mcpump_err send_request(struct mp_call *call, const struct mp_call_plan *plan)
 {
     mcpump_transport *transport = call->transport;
     call->frame = make_frame(plan, call->entry->id);
     if (call->frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
+    if (call->times.is_wanted)
+        time_frame(call);
     /* What the reader swept the table for before we stood in it. */
     mcpump_err err = mp_call_stopped(transport, &call->limits);
     return err == MCPUMP_OK ? send_frame(transport, call->frame, true) : err;
@@ -140,6 +149,7 @@ static mcpump_err register_call(struct mp_call *call, struct mp_span caller_id)
         .caller_id = caller_id,
         .latch_count = call->limits.latch_count,
         .run = call->limits.run,
+        .replied_ns = call->times.is_wanted ? &call->times.replied_ns : NULL,
     };
     if (!mp_run_join(call->limits.run, &transport->bell))
         return MCPUMP_ERR_NO_MEMORY;
@@ -157,6 +167,7 @@ void mp_call_begin(struct mp_call *call, mcpump_transport *transport,
         .limits = plan->limits,
         .method = plan->method.bytes != NULL ? plan->method : plan->envelope->method,
         .is_quiet = plan->is_quiet,
+        .times = {.is_wanted = mp_trace_is_on()},
     };
     if (call->limits.started_ns == 0)
         call->limits.started_ns = mp_now_ns();
@@ -264,6 +275,24 @@ void mp_call_cancel(struct mp_call *call)
     mp_entry_complete(entry);
 }
 
+static void trace(struct mp_call *call, mcpump_err err, mcpump_sent sent)
+{
+    const mcpump_reply *reply = err == MCPUMP_OK ? call->entry->reply : NULL;
+    bool is_error = reply != NULL && mcpump_reply_is_error(reply);
+    struct mp_traced_call traced = {
+        .label = call->transport->options.label,
+        .method = call->method,
+        .id = call->entry != NULL ? call->entry->id : 0,
+        .started_ns = call->limits.started_ns,
+        .times = &call->times,
+        .outcome = mcpump_err_name(is_error ? MCPUMP_ERR_SERVER_ERROR : err),
+        .sent = sent,
+    };
+    if (reply != NULL)
+        mcpump_reply_text(reply, &traced.reply_bytes);
+    mp_trace_call(&call->transport->row, &traced);
+}
+
 mcpump_err mp_call_conclude(struct mp_call *call, mcpump_phase phase, mcpump_reply **ret_reply,
                             mcpump_failure **ret_failure)
 {
@@ -279,10 +308,12 @@ mcpump_err mp_call_conclude(struct mp_call *call, mcpump_phase phase, mcpump_rep
         if (facts.err == MCPUMP_OK)
             *ret_reply = call->entry->reply;
     }
-    if (facts.err == MCPUMP_OK)
-        return MCPUMP_OK;
     if (facts.err == MCPUMP_ERR_CLOSED)
         facts.err = refine_closed(transport, had_begun);
+    if (call->times.is_wanted)
+        trace(call, facts.err, facts.sent);
+    if (facts.err == MCPUMP_OK)
+        return MCPUMP_OK;
     facts.elapsed_ms = (mp_now_ns() - call->limits.started_ns) / NS_PER_MS;
     return fail(transport, &facts, call->method, ret_failure);
 }

@@ -7,6 +7,7 @@
 #ifndef MP_TRANSPORT_CALL_H
 #define MP_TRANSPORT_CALL_H
 
+#include "transport/trace.h"
 #include "transport/transport.h"
 #include "wire/envelope.h"
 
@@ -49,6 +50,8 @@ struct mp_call {
     /* -- whoever removed the entry from the table, until it is done; then the caller */
     struct mp_frame *frame; /* NULL: settled */
     mcpump_sent sent;
+
+    struct mp_trace_times times;
 };
 
 /* Registers and sends. Finish it in any case. */

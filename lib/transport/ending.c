@@ -127,6 +127,8 @@ static void climb(mcpump_transport *transport)
 
 static void report(mcpump_transport *transport, const struct mp_verdict *verdict)
 {
+    mp_trace_moment(&transport->row, transport->options.label, "ended",
+                    mcpump_cause_text(verdict->cause));
     mcpump_log_level level =
         verdict->cause == MCPUMP_CAUSE_CLOSED_BY_HOST ? MCPUMP_LOG_DEBUG : MCPUMP_LOG_WARNING;
     mp_logf(&transport->log, level, "the connection ended: %s%s%s",

@@ -208,13 +208,22 @@ static mcpump_err make(mcpump_transport *transport, mcpump_failure **ret_failure
     return fail_start(transport, &error, NULL, ret_failure);
 }
 
+static void trace_spawn(mcpump_transport *transport)
+{
+    char pid[32];
+    snprintf(pid, sizeof(pid), "pid %d", (int)transport->process.pid);
+    mp_trace_moment(&transport->row, transport->options.label, "spawned", pid);
+}
+
 bool mp_opening_run(mcpump_transport *transport)
 {
     struct mp_opening *opening = &transport->opening;
     mcpump_failure *failure = NULL;
     mcpump_err err = make(transport, &failure);
-    if (err == MCPUMP_OK)
+    if (err == MCPUMP_OK) {
         mp_running_add(transport);
+        trace_spawn(transport);
+    }
     mp_pending_accept(&transport->pending, err == MCPUMP_OK);
 
     mp_mutex_lock(&transport->lock);

@@ -231,6 +231,8 @@ static void settle_frame_locked(struct mp_outbox *outbox, struct mp_frame *frame
     if (frame->written == frame->size) {
         struct mp_frame *sequel = frame->sequel;
         frame->sequel = NULL;
+        if (frame->held && frame->written_ns != NULL)
+            *frame->written_ns = mp_now_ns();
         remove_locked(outbox, frame);
         if (sequel != NULL && push_locked(outbox, sequel) != MCPUMP_OK)
             mp_frame_free(sequel);

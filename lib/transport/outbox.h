@@ -13,6 +13,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/uio.h>
 
 #include "base/buffer.h"
@@ -33,6 +34,7 @@ struct mp_frame {
     bool in_batch;       /* a write of it is under way */
     bool withdrawn;      /* drop it if not one byte was written */
     bool held;           /* its caller has yet to release it */
+    int64_t *written_ns; /* where its caller, while it holds it, wants the time; NULL: nowhere */
     struct mp_frame *sequel; /* owned; queued as control once this is written in full */
 };
 

@@ -125,6 +125,7 @@ mcpump_err mp_pending_register(struct mp_pending *pending,
         entry->caller_id = registration->caller_id;
         entry->err = MCPUMP_OK;
         entry->reply = NULL;
+        entry->replied_ns = registration->replied_ns;
         mp_promise_renew(&entry->done);
         insert_locked(pending, entry);
         pending->count++;

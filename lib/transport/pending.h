@@ -34,6 +34,7 @@ struct mp_entry {
     struct mp_entry *next_removed;
     mcpump_err err;
     mcpump_reply *reply; /* when err is MCPUMP_OK */
+    int64_t *replied_ns; /* where the time of the reply is wanted; NULL: nowhere */
 
     struct mp_promise done; /* kept by that one */
 };
@@ -72,6 +73,7 @@ struct mp_registration {
     struct mp_span caller_id;
     uint64_t latch_count;
     const mcpump_run *run;
+    int64_t *replied_ns;
 };
 
 /* Registers a call under a new id. Errors: CLOSED (not accepting), NO_MEMORY. */

@@ -64,6 +64,8 @@ static void dispatch_reply(mcpump_transport *transport, struct mp_span line,
     entry->reply = taken.block != NULL ? mp_reply_move(taken, envelope, entry->caller_id)
                                        : mp_reply_new(line, envelope, entry->caller_id);
     entry->err = entry->reply != NULL ? MCPUMP_OK : MCPUMP_ERR_NO_MEMORY;
+    if (entry->replied_ns != NULL)
+        *entry->replied_ns = mp_now_ns();
     entry->next_removed = transport->reader.answered;
     transport->reader.answered = entry;
     mp_count(&transport->counters.replies, 1);

@@ -20,6 +20,7 @@ static int init_parts(mcpump_transport *transport)
 {
     const struct mp_options *options = &transport->options;
     transport->home = mp_home();
+    mp_trace_row_init(&transport->row);
     transport->log =
         (struct mp_log){options->log_fn, options->log_user, options->log_level, options->label};
     mp_tap_init(&transport->tap, options->tap_fn, options->tap_user, options->secret_env);

@@ -23,6 +23,7 @@
 #include "transport/pending.h"
 #include "transport/stderr_pump.h"
 #include "transport/tap.h"
+#include "transport/trace.h"
 #include "transport/writer.h"
 #include "wire/envelope.h"
 #include "wire/framer.h"
@@ -102,6 +103,7 @@ struct mcpump_transport {
     struct mp_bell bell;
     struct mp_lease lease; /* who reads */
     struct mp_tap tap;
+    struct mp_trace_row row;
 
     /* -- reader thread only, while it runs, but for what is lent */
     struct mp_reader reader;
