@@ -8,6 +8,7 @@
 #include "options.h"
 #include "report.h"
 #include "session.h"
+#include "tap.h"
 
 static int print_about(const struct cli_options *options)
 {
@@ -21,14 +22,27 @@ static int print_about(const struct cli_options *options)
     return cli_answer_end(&answer, CLI_EXIT_OK);
 }
 
+static int start_trace(const char *file)
+{
+    mcpump_failure *failure = NULL;
+    if (file == NULL || mcpump_trace_start(file, &failure) == MCPUMP_OK)
+        return CLI_EXIT_OK;
+    cli_say("--trace: %s", mcpump_failure_message(failure));
+    mcpump_failure_free(failure);
+    return CLI_EXIT_USAGE;
+}
+
 static int run(struct cli_options *options)
 {
     if (options->help || options->version)
         return print_about(options);
-    int status = CLI_EXIT_OK;
-    if (options->verb->prepare != NULL)
+    int status = start_trace(options->trace_file);
+    if (status == CLI_EXIT_OK && options->verb->prepare != NULL)
         status = options->verb->prepare(options);
-    return status != CLI_EXIT_OK ? status : cli_session_run(options);
+    if (status == CLI_EXIT_OK)
+        status = cli_tap_end(cli_session_run(options));
+    mcpump_trace_stop();
+    return status;
 }
 
 int main(int argc, char **argv)

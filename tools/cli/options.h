@@ -22,6 +22,8 @@ struct cli_options {
     bool json; /* --output json */
     int verbosity;
     const char *json_arguments;
+    int64_t listen_ms; /* 0: for ever. */
+    const char *trace_file;
     const char **env; /* Owned array with room for every word of argv, ended by NULL. */
     size_t env_count;
     char *cwd;         /* Owned. */

@@ -12,6 +12,7 @@
 #include "json.h"
 #include "options.h"
 #include "report.h"
+#include "tap.h"
 
 static int run_tools(const struct cli_options *options, mcpump_server *server)
 {
@@ -105,14 +106,20 @@ static int run_call(const struct cli_options *options, mcpump_server *server)
 static int prepare_request(struct cli_options *options)
 {
     if (*options->words[0] == '\0')
-        return cli_say_usage("request: the method is empty");
+        return cli_say_usage("%s: the method is empty", options->verb->name);
     if (options->word_count < 2)
         return CLI_EXIT_OK;
     const char *params = options->words[1];
     if (!cli_json_is_object(params, strlen(params)))
-        return cli_say_usage("request: the params are not a JSON object");
+        return cli_say_usage("%s: the params are not a JSON object", options->verb->name);
     options->params = cli_need(strdup(params));
     return CLI_EXIT_OK;
+}
+
+static int prepare_tap(struct cli_options *options)
+{
+    int status = options->word_count > 0 ? prepare_request(options) : CLI_EXIT_OK;
+    return status == CLI_EXIT_OK ? cli_tap_watch(options) : status;
 }
 
 static int run_request(const struct cli_options *options, mcpump_server *server)
@@ -163,5 +170,10 @@ const struct cli_verb cli_verbs[] = {
     {"request", CLI_REQUEST, "METHOD [PARAMS]", 1, 2, prepare_request, run_request,
      "Sends any request and prints the result.", "PARAMS is a JSON object.\n"},
     {"ping", CLI_PING, "", 0, 0, NULL, run_ping, "Prints how long a round trip takes.", ""},
+    {"tap", CLI_TAP, "[METHOD [PARAMS]]", 0, 2, prepare_tap, cli_tap_listen,
+     "Shows the traffic of the server, secrets masked.",
+     "One JSON object a message: "
+     "{\"t\":TIME,\"dir\":\"to_server\"|\"from_server\",\"line\":MESSAGE}.\n"
+     "With METHOD, sends that request. Goes on until Ctrl-C, or the server ends.\n"},
     {.name = NULL},
 };

@@ -13,7 +13,8 @@ enum cli_verb_bit {
     CLI_CALL = 2,
     CLI_REQUEST = 4,
     CLI_PING = 8,
-    CLI_ANY = CLI_TOOLS | CLI_CALL | CLI_REQUEST | CLI_PING,
+    CLI_TAP = 256,
+    CLI_ANY = CLI_TOOLS | CLI_CALL | CLI_REQUEST | CLI_PING | CLI_TAP,
 };
 
 struct cli_verb {
