@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #if MP_HAVE_FUTEX
+#include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -48,9 +49,27 @@ static unsigned waiter_posts(struct mp_waiter *waiter)
     return atomic_load(&waiter->word) / ONE_POST;
 }
 
+void mp_wakes_send(struct mp_wakes *wakes)
+{
+    if (wakes->beds == 0)
+        return;
+    atomic_fetch_add(&wakes->dorm->word, 1);
+    syscall(SYS_futex, &wakes->dorm->word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL,
+            wakes->beds);
+    wakes->beds = 0;
+}
+
+static void add_wake(struct mp_wakes *wakes, const struct mp_besides *besides)
+{
+    if (wakes->dorm != besides->dorm)
+        mp_wakes_send(wakes);
+    wakes->dorm = besides->dorm;
+    wakes->beds |= besides->bed;
+}
+
 /* The waiter may be gone once the word is stored. A wake that then meets nobody, or another who
  * sleeps at this address by now, is one that everybody who sleeps on a futex is prepared for. */
-static void waiter_post(struct mp_waiter *waiter)
+static void waiter_post(struct mp_waiter *waiter, struct mp_wakes *wakes)
 {
     struct mp_besides besides = waiter->besides;
     uint32_t word = atomic_load(&waiter->word);
@@ -58,13 +77,23 @@ static void waiter_post(struct mp_waiter *waiter)
     }
     if (word / ONE_POST == 0)
         do_besides(&besides);
-    if ((word & SLEEPS) != 0)
+    if ((word & SLEEPS) == 0)
+        return;
+    if (besides.dorm != NULL)
+        add_wake(wakes, &besides);
+    else
         syscall(SYS_futex, &waiter->word, FUTEX_WAKE_PRIVATE, 1);
 }
 
+/* Where a waiter sleeps: on a word, as long as that has this value. */
+struct bed {
+    _Atomic uint32_t *word;
+    uint32_t value, bits;
+};
+
 /* The system call itself is no point of cancellation. Cancelled at any moment between the two
- * changes of type: nothing but the call happens there. False: the deadline has passed. */
-static void sleep_while(struct mp_waiter *waiter, uint32_t word, struct mp_patience patience)
+ * changes of type: nothing but the call happens there. */
+static void sleep_in(const struct bed *bed, struct mp_patience patience)
 {
     struct timespec until, *limit = NULL;
     if (patience.until != MP_NEVER) {
@@ -74,21 +103,31 @@ static void sleep_while(struct mp_waiter *waiter, uint32_t word, struct mp_patie
     int type;
     if (patience.is_cancellable)
         pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
-    syscall(SYS_futex, &waiter->word, FUTEX_WAIT_BITSET_PRIVATE, word, limit, NULL,
-            FUTEX_BITSET_MATCH_ANY);
+    syscall(SYS_futex, bed->word, FUTEX_WAIT_BITSET_PRIVATE, bed->value, limit, NULL, bed->bits);
     if (patience.is_cancellable)
         pthread_setcanceltype(type, NULL);
+}
+
+/* Says that it sleeps; false: it was posted meanwhile. In a dormitory, the word is looked at before
+ * that: who posts then changes it, so that no wake comes too early to be noticed. */
+static bool go_to_bed(struct mp_waiter *waiter, uint32_t word, struct bed *ret_bed)
+{
+    struct mp_dorm *dorm = waiter->besides.dorm;
+    *ret_bed = (struct bed){&waiter->word, word | SLEEPS, FUTEX_BITSET_MATCH_ANY};
+    if (dorm != NULL)
+        *ret_bed = (struct bed){&dorm->word, atomic_load(&dorm->word), waiter->besides.bed};
+    return atomic_compare_exchange_strong(&waiter->word, &word, word | SLEEPS);
 }
 
 static bool waiter_wait(struct mp_waiter *waiter, unsigned posts, struct mp_patience patience)
 {
     uint32_t word = atomic_load(&waiter->word);
     while (word / ONE_POST < posts) {
+        struct bed bed;
         if (mp_deadline_passed(patience.until))
             return false;
-        if ((word & SLEEPS) != 0 ||
-            atomic_compare_exchange_strong(&waiter->word, &word, word | SLEEPS))
-            sleep_while(waiter, word | SLEEPS, patience);
+        if (go_to_bed(waiter, word, &bed))
+            sleep_in(&bed, patience);
         word = atomic_load(&waiter->word);
     }
     return true;
@@ -109,11 +148,11 @@ void mp_promise_renew(struct mp_promise *promise)
     atomic_store_explicit(&promise->state, NULL, memory_order_relaxed);
 }
 
-void mp_promise_keep(struct mp_promise *promise)
+void mp_promise_keep(struct mp_promise *promise, struct mp_wakes *wakes)
 {
     struct mp_waiter *waiter = atomic_exchange(&promise->state, &kept_mark);
     if (waiter != NULL)
-        waiter_post(waiter);
+        waiter_post(waiter, wakes);
 }
 
 bool mp_promise_is_kept(struct mp_promise *promise)
@@ -158,6 +197,12 @@ static unsigned waiter_posts(struct mp_waiter *waiter)
     unsigned posts = waiter->posts;
     mp_mutex_unlock(&waiter->lock);
     return posts;
+}
+
+/* Everybody has a condition of its own, and is woken at once. */
+void mp_wakes_send(struct mp_wakes *wakes)
+{
+    (void)wakes;
 }
 
 /* Signalled under the lock: the waiter may be gone once it is released. */
@@ -221,8 +266,9 @@ void mp_promise_renew(struct mp_promise *promise)
     mp_mutex_unlock(&promise->lock);
 }
 
-void mp_promise_keep(struct mp_promise *promise)
+void mp_promise_keep(struct mp_promise *promise, struct mp_wakes *wakes)
 {
+    (void)wakes;
     mp_mutex_lock(&promise->lock);
     struct mp_waiter *waiter = promise->waiter;
     promise->is_kept = true;

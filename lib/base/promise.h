@@ -5,6 +5,9 @@
  * takes the waiter out and posts it. So each keeping wakes one thread, and what it last touches is
  * the waiter: whoever takes a waiter back too late is about to be posted, and waits for that.
  *
+ * Many who wait for the same thing sleep in a dormitory, where one system call wakes any number of
+ * them: who keeps several promises collects whom to wake, and wakes them at the end.
+ *
  * Two implementations, chosen by the meson option `futex`: atomics and the futex system call, or
  * mutexes and conditions. What was stored before a promise was kept is seen by who finds it kept.
  */
@@ -19,8 +22,21 @@
 #include "base/bell.h"
 #include "base/sync.h"
 
-/* What the first post of a waiter does besides waking it. */
+/* Outlives all waiters that sleep in it. */
+struct mp_dorm {
+    _Atomic uint32_t word; /* changes with each wake */
+};
+
+/* Those who were posted, and still have to be woken. Start with zeros. */
+struct mp_wakes {
+    struct mp_dorm *dorm;
+    uint32_t beds;
+};
+
+/* How a waiter sleeps, and what its first post does besides waking it. All may be zero. */
 struct mp_besides {
+    struct mp_dorm *dorm;     /* where it sleeps; NULL: by itself */
+    uint32_t bed;             /* one bit; who shares it is woken, too, and sleeps on */
     struct mp_alarm *alarm;   /* is raised: its owner may sleep in a poll; NULL: it does not */
     _Atomic uint32_t *number; /* becomes smaller by `one`: how many still sleep; NULL: nothing */
     uint32_t one;
@@ -55,8 +71,12 @@ void mp_promise_done(struct mp_promise *promise);
 /* Not kept again, for who alone knows it. */
 void mp_promise_renew(struct mp_promise *promise);
 
-/* Keeps it, and posts who watches it. Does not touch the promise once that can be seen. */
-void mp_promise_keep(struct mp_promise *promise);
+/* Keeps it, and posts who watches it. Does not touch the promise once that can be seen. Who is to
+ * be woken in a dormitory is added to `wakes`. */
+void mp_promise_keep(struct mp_promise *promise, struct mp_wakes *wakes);
+
+/* Wakes them. */
+void mp_wakes_send(struct mp_wakes *wakes);
 
 bool mp_promise_is_kept(struct mp_promise *promise);
 

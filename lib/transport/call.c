@@ -150,6 +150,7 @@ static mcpump_err register_call(struct mp_call *call, struct mp_span caller_id)
         .latch_count = call->limits.latch_count,
         .run = call->limits.run,
         .replied_ns = call->times.is_wanted ? &call->times.replied_ns : NULL,
+        .deadline = call->limits.deadline,
     };
     if (!mp_run_join(call->limits.run, &transport->bell))
         return MCPUMP_ERR_NO_MEMORY;
@@ -197,7 +198,8 @@ void mp_call_wait(struct mp_call *call)
     if (call->entry == NULL || mp_entry_is_done(call->entry))
         return;
     const struct mp_promises promises = mp_promises_of(&call->entry->done);
-    mp_waiting_for(call->transport, &promises, (struct mp_patience){call->limits.deadline, true});
+    const struct mp_patience patience = {call->limits.deadline, true};
+    mp_waiting_for(call->transport, &promises, call->entry, patience);
 }
 
 static struct mp_promise *done_of(const void *calls, size_t i)
@@ -211,7 +213,8 @@ bool mp_call_wait_either(struct mp_call *one, struct mp_call *other, mp_deadline
         return true;
     struct mp_call *const calls[] = {one, other};
     const struct mp_promises promises = {2, done_of, calls};
-    return mp_waiting_for(one->transport, &promises, (struct mp_patience){deadline, false});
+    const struct mp_patience patience = {deadline, false};
+    return mp_waiting_for(one->transport, &promises, one->entry, patience);
 }
 
 bool mp_call_is_done(struct mp_call *call)

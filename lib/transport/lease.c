@@ -55,9 +55,10 @@ bool mp_lease_is_lent(const struct mp_lease *lease)
     return (atomic_load(&lease->word) & LENT) != 0;
 }
 
-int mp_lease_sleep_ms(const struct mp_lease *lease)
+mp_deadline mp_lease_until(const struct mp_lease *lease)
 {
-    return (atomic_load(&lease->word) & DOZES) != 0 ? -1 : MP_LEASE_MS;
+    bool dozes = (atomic_load(&lease->word) & DOZES) != 0;
+    return dozes ? MP_NEVER : mp_deadline_after_ms(MP_LEASE_MS);
 }
 
 void mp_lease_review(struct mp_lease *lease)

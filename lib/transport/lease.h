@@ -63,8 +63,8 @@ void mp_lease_offer(struct mp_lease *lease);
 
 bool mp_lease_is_lent(const struct mp_lease *lease);
 
-/* How long to sleep while it is lent, in milliseconds; -1: until rung. */
-int mp_lease_sleep_ms(const struct mp_lease *lease);
+/* How long to sleep while it is lent; MP_NEVER: until rung. */
+mp_deadline mp_lease_until(const struct mp_lease *lease);
 
 /* That time is over: takes the reading back, or sees that it is still made use of. */
 void mp_lease_review(struct mp_lease *lease);

@@ -9,12 +9,13 @@
 
 #define FIRST_BUCKETS 64
 
-static struct mp_entry *entry_new(void)
+static struct mp_entry *entry_new(uint32_t bed)
 {
     struct mp_entry *entry = calloc(1, sizeof(*entry));
     if (entry == NULL)
         return NULL;
     mp_promise_init(&entry->done);
+    entry->bed = bed;
     return entry;
 }
 
@@ -29,6 +30,7 @@ void mp_pending_init(struct mp_pending *pending)
     memset(pending, 0, sizeof(*pending));
     mp_mutex_init(&pending->lock);
     pending->next_id = 1;
+    atomic_init(&pending->alarm, MP_NEVER);
 }
 
 void mp_pending_done(struct mp_pending *pending)
@@ -90,7 +92,7 @@ static struct mp_entry *obtain_locked(struct mp_pending *pending) MP_REQUIRES(&p
 {
     struct mp_entry *entry = pending->free;
     if (entry == NULL)
-        return entry_new();
+        return entry_new(UINT32_C(1) << pending->made++ % 32);
     pending->free = entry->next;
     return entry;
 }
@@ -122,6 +124,7 @@ mcpump_err mp_pending_register(struct mp_pending *pending,
     if (err == MCPUMP_OK) {
         entry->latch_count = registration->latch_count;
         entry->run = registration->run;
+        entry->deadline = registration->deadline;
         entry->caller_id = registration->caller_id;
         entry->err = MCPUMP_OK;
         entry->reply = NULL;
@@ -190,22 +193,21 @@ bool mp_pending_give_up(struct mp_pending *pending, struct mp_entry *entry)
     return removed;
 }
 
-/* What stops the call, or OK. The latch goes first: it stops everything. */
-static mcpump_err stopped_by(const struct mp_entry *entry, const struct mp_latch *latch)
-{
-    if (mp_latch_hits(latch, entry->latch_count))
-        return MCPUMP_ERR_INTERRUPTED;
-    return mp_run_is_cancelled(entry->run) ? MCPUMP_ERR_CANCELLED : MCPUMP_OK;
-}
+/* What is to go, and why. */
+struct sweep {
+    mcpump_err (*judge)(const struct mp_entry *entry, struct sweep *sweep); /* OK: it stays */
+    const struct mp_latch *latch;
+    int64_t now_ns;
+    mp_deadline earliest; /* of those that stay */
+    struct mp_entry *list;
+};
 
-/* Moves what is to go from a bucket to the list. Latch NULL: everything. */
-static struct mp_entry *move_locked(struct mp_pending *pending, struct mp_entry **link,
-                                    const struct mp_latch *latch, struct mp_entry *list)
-    MP_REQUIRES(&pending->lock)
+static void sweep_bucket_locked(struct mp_pending *pending, struct mp_entry **link,
+                                struct sweep *sweep) MP_REQUIRES(&pending->lock)
 {
     while (*link != NULL) {
         struct mp_entry *entry = *link;
-        mcpump_err err = latch != NULL ? stopped_by(entry, latch) : MCPUMP_ERR_CLOSED;
+        mcpump_err err = sweep->judge(entry, sweep);
         if (err == MCPUMP_OK) {
             link = &entry->next;
             continue;
@@ -213,39 +215,104 @@ static struct mp_entry *move_locked(struct mp_pending *pending, struct mp_entry 
         *link = entry->next;
         pending->count--;
         entry->err = err;
-        entry->next_removed = list;
-        list = entry;
+        entry->next_removed = sweep->list;
+        sweep->list = entry;
         remember_given_up_locked(pending, entry->id);
     }
-    return list;
+}
+
+static void sweep_locked(struct mp_pending *pending, struct sweep *sweep)
+    MP_REQUIRES(&pending->lock)
+{
+    for (size_t i = 0; pending->count > 0 && i < pending->bucket_count; i++)
+        sweep_bucket_locked(pending, &pending->buckets[i], sweep);
+}
+
+/* The latch goes first: it stops everything. */
+static mcpump_err judge_stopped(const struct mp_entry *entry, struct sweep *sweep)
+{
+    if (mp_latch_hits(sweep->latch, entry->latch_count))
+        return MCPUMP_ERR_INTERRUPTED;
+    return mp_run_is_cancelled(entry->run) ? MCPUMP_ERR_CANCELLED : MCPUMP_OK;
 }
 
 struct mp_entry *mp_pending_take_stopped(struct mp_pending *pending, const struct mp_latch *latch)
 {
-    struct mp_entry *list = NULL;
+    struct sweep sweep = {.judge = judge_stopped, .latch = latch};
     mp_mutex_lock(&pending->lock);
-    for (size_t i = 0; i < pending->bucket_count; i++)
-        list = move_locked(pending, &pending->buckets[i], latch, list);
+    sweep_locked(pending, &sweep);
     mp_mutex_unlock(&pending->lock);
-    return list;
+    return sweep.list;
+}
+
+bool mp_pending_set_alarm(struct mp_pending *pending, const struct mp_entry *entry)
+{
+    if (entry->deadline >= atomic_load(&pending->alarm))
+        return false;
+    mp_mutex_lock(&pending->lock);
+    bool is_earlier = entry->deadline < atomic_load(&pending->alarm);
+    if (is_earlier)
+        atomic_store(&pending->alarm, entry->deadline);
+    mp_mutex_unlock(&pending->lock);
+    return is_earlier;
+}
+
+mp_deadline mp_pending_alarm(struct mp_pending *pending)
+{
+    return atomic_load(&pending->alarm);
+}
+
+static mcpump_err judge_late(const struct mp_entry *entry, struct sweep *sweep)
+{
+    if (entry->deadline <= sweep->now_ns)
+        return MCPUMP_ERR_TIMEOUT;
+    sweep->earliest = mp_deadline_earlier(sweep->earliest, entry->deadline);
+    return MCPUMP_OK;
+}
+
+struct mp_entry *mp_pending_take_late(struct mp_pending *pending)
+{
+    struct sweep sweep = {.judge = judge_late, .now_ns = mp_now_ns(), .earliest = MP_NEVER};
+    if (sweep.now_ns < atomic_load(&pending->alarm))
+        return NULL;
+    mp_mutex_lock(&pending->lock);
+    sweep_locked(pending, &sweep);
+    atomic_store(&pending->alarm, sweep.earliest);
+    mp_mutex_unlock(&pending->lock);
+    return sweep.list;
+}
+
+static mcpump_err judge_lost(const struct mp_entry *entry, struct sweep *sweep)
+{
+    (void)entry;
+    (void)sweep;
+    return MCPUMP_ERR_CLOSED;
 }
 
 struct mp_entry *mp_pending_take_all(struct mp_pending *pending)
 {
-    return mp_pending_take_stopped(pending, NULL);
+    struct sweep sweep = {.judge = judge_lost};
+    mp_mutex_lock(&pending->lock);
+    sweep_locked(pending, &sweep);
+    atomic_store(&pending->alarm, MP_NEVER);
+    mp_mutex_unlock(&pending->lock);
+    return sweep.list;
 }
 
 void mp_entry_complete(struct mp_entry *entry)
 {
-    mp_promise_keep(&entry->done);
+    entry->next_removed = NULL;
+    mp_entry_complete_list(entry);
 }
 
 void mp_entry_complete_list(struct mp_entry *list)
 {
+    struct mp_wakes wakes = {NULL, 0};
     for (struct mp_entry *next; list != NULL; list = next) {
         next = list->next_removed;
-        mp_entry_complete(list);
+        mp_promise_keep(&list->done, &wakes);
     }
+    mp_wakes_send(&wakes);
 }
 
 bool mp_entry_wait(struct mp_entry *entry, mp_deadline deadline)

@@ -25,8 +25,9 @@
 struct mp_entry {
     /* -- immutable while registered */
     uint64_t id;
-    uint64_t latch_count;     /* of the latch, when the call began */
-    const mcpump_run *run;    /* what the call belongs to; NULL: no run */
+    uint64_t latch_count;  /* of the latch, when the call began */
+    const mcpump_run *run; /* what the call belongs to; NULL: no run */
+    mp_deadline deadline;
     struct mp_span caller_id; /* within the caller's request; valid until done */
     /* -- protected by mp_pending.lock */
     struct mp_entry *next; /* in its bucket, or in the list of free entries */
@@ -37,12 +38,17 @@ struct mp_entry {
     int64_t *replied_ns; /* where the time of the reply is wanted; NULL: nowhere */
 
     struct mp_promise done; /* kept by that one */
+    uint32_t bed;           /* immutable: for who waits for it, in the dormitory of the table */
 };
 
 /* How many given-up ids are remembered, to tell a late reply from a duplicate. */
 #define MP_PENDING_GIVEN_UP 256
 
 struct mp_pending {
+    struct mp_dorm dorm;
+    /* No deadline in the table is earlier, but for those that nobody sleeps on. Stored under the
+     * lock; who has registered, which takes the lock, loads it without. */
+    _Atomic mp_deadline alarm;
     struct mp_mutex lock;
     /* -- protected by lock */
     bool accepting;
@@ -51,6 +57,7 @@ struct mp_pending {
     size_t bucket_count; /* a power of two, or 0 */
     size_t count;
     struct mp_entry *free;
+    unsigned made;                          /* entries, ever */
     uint64_t given_up[MP_PENDING_GIVEN_UP]; /* id at id % size; 0: none */
 };
 
@@ -74,6 +81,7 @@ struct mp_registration {
     uint64_t latch_count;
     const mcpump_run *run;
     int64_t *replied_ns;
+    mp_deadline deadline;
 };
 
 /* Registers a call under a new id. Errors: CLOSED (not accepting), NO_MEMORY. */
@@ -94,13 +102,23 @@ bool mp_pending_give_up(struct mp_pending *pending, struct mp_entry *entry);
  * with CANCELLED; returns them as a list by next_removed. */
 struct mp_entry *mp_pending_take_stopped(struct mp_pending *pending, const struct mp_latch *latch);
 
+/*
+ * Deadlines are watched by one thread, the reader, so that those who sleep need no timer each: the
+ * kernel's cost more than the rest of a sleep. mp_pending_set_alarm is for who is about to sleep on
+ * an entry: true: the watcher has to be woken, since it sleeps too long. It sleeps until the alarm,
+ * then takes the entries whose time is over, with err TIMEOUT, which sets the alarm anew.
+ */
+bool mp_pending_set_alarm(struct mp_pending *pending, const struct mp_entry *entry);
+mp_deadline mp_pending_alarm(struct mp_pending *pending);
+struct mp_entry *mp_pending_take_late(struct mp_pending *pending);
+
 /* Removes all entries, with err CLOSED. */
 struct mp_entry *mp_pending_take_all(struct mp_pending *pending);
 
 /* Completes an entry that the caller removed: wakes who waits for it. No lock held. */
 void mp_entry_complete(struct mp_entry *entry);
 
-/* Completes a list by next_removed. */
+/* Completes a list by next_removed; those who sleep are woken all at once. */
 void mp_entry_complete_list(struct mp_entry *list);
 
 /* Waits until the entry is done: woken by mp_entry_complete, or at the deadline: false then. */

@@ -313,10 +313,12 @@ static void watch(mcpump_transport *transport, bool is_lent)
         {reader->at_end || is_lent ? -1 : transport->stdout_fd, POLLIN, 0},
         {reader->process_ended ? -1 : mp_process_watch_fd(&transport->process), POLLIN, 0},
     };
-    int limit = is_lent ? mp_lease_sleep_ms(lease) : mp_deadline_poll_ms(reader->drain_until);
-    if (poll(fds, 3, limit) == 0 && is_lent)
+    mp_deadline until = is_lent ? mp_lease_until(lease) : reader->drain_until;
+    until = mp_deadline_earlier(until, mp_pending_alarm(&transport->pending));
+    if (poll(fds, 3, mp_deadline_poll_ms(until)) == 0 && is_lent)
         mp_lease_review(lease);
     look_around(transport, fds);
+    mp_entry_complete_list(mp_pending_take_late(&transport->pending));
 }
 
 void mp_reader_main(void *arg)

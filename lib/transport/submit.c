@@ -189,17 +189,16 @@ static struct mp_promise *promise_of(const void *list, size_t i)
     return call != NULL ? &call->call.entry->done : NULL;
 }
 
-/* The transport of all of them; NULL: there are several. */
-static mcpump_transport *find_transport(const struct calls *calls)
+/* Any of them, if they are all of one transport; else NULL. */
+static const struct mp_call *find_only(const struct calls *calls)
 {
-    mcpump_transport *found = NULL;
+    const struct mp_call *found = NULL;
     for (size_t i = 0; i < calls->count; i++) {
         if (calls->list[i] == NULL)
             continue;
-        mcpump_transport *transport = calls->list[i]->call.transport;
-        if (found != NULL && found != transport)
+        if (found != NULL && found->transport != calls->list[i]->call.transport)
             return NULL;
-        found = transport;
+        found = &calls->list[i]->call;
     }
     return found;
 }
@@ -233,9 +232,9 @@ static void wait_for_one(struct calls *calls, mp_deadline until)
 {
     const struct mp_promises promises = {calls->count, promise_of, calls->list};
     const struct mp_patience patience = {until, true};
-    mcpump_transport *transport = find_transport(calls);
-    if (transport != NULL) {
-        mp_waiting_for(transport, &promises, patience);
+    const struct mp_call *only = find_only(calls);
+    if (only != NULL) {
+        mp_waiting_for(only->transport, &promises, only->entry, patience);
         return;
     }
     sit_in_all(calls);

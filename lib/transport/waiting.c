@@ -106,13 +106,21 @@ static void leave_seat(void *arg)
         mp_lease_stand(seat->lease);
 }
 
+/* A sleep until the deadline of its entry needs no timer of its own: the reader watches that. */
 static bool sit_until_over(mcpump_transport *transport, const struct mp_promises *promises,
-                           struct mp_patience patience)
+                           const struct mp_entry *entry, struct mp_patience patience)
 {
     bool is_over;
     struct seat seat = {.lease = &transport->lease};
     struct mp_besides besides;
+    if (patience.until == entry->deadline) {
+        patience.until = MP_NEVER;
+        if (mp_pending_set_alarm(&transport->pending, entry))
+            mp_bell_ring(&transport->bell);
+    }
     mp_lease_sit(seat.lease, &besides);
+    besides.dorm = &transport->pending.dorm;
+    besides.bed = entry->bed;
     bool is_open = mp_vigil_begin(&seat.vigil, promises, &besides);
     pthread_cleanup_push(leave_seat, &seat);
     is_over = !is_open || mp_vigil_wait(&seat.vigil, patience);
@@ -121,9 +129,9 @@ static bool sit_until_over(mcpump_transport *transport, const struct mp_promises
 }
 
 bool mp_waiting_for(mcpump_transport *transport, const struct mp_promises *promises,
-                    struct mp_patience patience)
+                    const struct mp_entry *entry, struct mp_patience patience)
 {
     if (mp_lease_take(&transport->lease) && lead_until_over(transport, promises, patience))
         return true;
-    return sit_until_over(transport, promises, patience);
+    return sit_until_over(transport, promises, entry, patience);
 }

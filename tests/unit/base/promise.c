@@ -15,6 +15,13 @@ static struct mp_patience until_now(void)
     return (struct mp_patience){mp_now_ns(), false};
 }
 
+static void keep(struct mp_promise *promise)
+{
+    struct mp_wakes wakes = {NULL, 0};
+    mp_promise_keep(promise, &wakes);
+    mp_wakes_send(&wakes);
+}
+
 static struct mp_promise *in_array(const void *context, size_t i)
 {
     return ((struct mp_promise *const *)context)[i];
@@ -26,7 +33,7 @@ Test(promise, is_kept_and_renewed)
     mp_promise_init(&promise);
     cr_expect_not(mp_promise_is_kept(&promise));
     cr_expect_not(mp_promise_wait(&promise, until_now()));
-    mp_promise_keep(&promise);
+    keep(&promise);
     cr_expect(mp_promise_is_kept(&promise));
     cr_expect(mp_promise_wait(&promise, for_ever));
     cr_expect(mp_promise_wait(&promise, until_now()), "kept counts, whatever the time");
@@ -57,7 +64,7 @@ static void *play(void *arg)
     for (int i = 0; i < ROUNDS; i++) {
         mp_promise_wait(&rally->there, for_ever);
         mp_promise_renew(&rally->there);
-        mp_promise_keep(&rally->back);
+        keep(&rally->back);
     }
     return NULL;
 }
@@ -70,7 +77,7 @@ Test(promise, wakes_who_sleeps, .timeout = 60)
     mp_promise_init(&rally.back);
     pthread_create(&other, NULL, play, &rally);
     for (int i = 0; i < ROUNDS; i++) {
-        mp_promise_keep(&rally.there);
+        keep(&rally.there);
         cr_assert(mp_promise_wait(&rally.back, for_ever));
         mp_promise_renew(&rally.back);
     }
@@ -108,7 +115,7 @@ Test(promise, one_of_several)
     cr_expect_not(mp_promise_wait_any(&promises, until_now()));
     many.list[3] = NULL;
     cr_expect_not(mp_promise_wait_any(&promises, until_now()));
-    mp_promise_keep(&many.promises[MANY - 1]);
+    keep(&many.promises[MANY - 1]);
     cr_expect(mp_promise_wait_any(&promises, for_ever));
     const struct mp_promises none = {0, in_array, NULL};
     cr_expect_not(mp_promise_wait_any(&none, until_now()));
@@ -125,7 +132,7 @@ Test(promise, a_wait_leaves_nothing_behind)
     cr_expect_not(mp_promise_wait_any(&promises, until_now()));
     for (size_t i = 0; i < MANY; i++) {
         cr_expect_not(mp_promise_wait(&many.promises[i], until_now()));
-        mp_promise_keep(&many.promises[i]);
+        keep(&many.promises[i]);
     }
     many_done(&many);
 }
@@ -134,7 +141,7 @@ static void *keep_all(void *arg)
 {
     struct many *many = arg;
     for (size_t i = 0; i < MANY; i++)
-        mp_promise_keep(&many->promises[i]);
+        keep(&many->promises[i]);
     return NULL;
 }
 
@@ -163,7 +170,7 @@ Test(promise, kept_in_the_midst_of_waits, .timeout = 60)
 
 static void *keep_first(void *arg)
 {
-    mp_promise_keep(arg);
+    keep(arg);
     return NULL;
 }
 
@@ -204,7 +211,7 @@ static void *sleep_on(void *arg)
     return NULL;
 }
 
-static void *cancelled(struct sleeper *sleeper, bool keep)
+static void *cancelled(struct sleeper *sleeper, bool is_kept)
 {
     pthread_t thread;
     void *result;
@@ -215,10 +222,10 @@ static void *cancelled(struct sleeper *sleeper, bool keep)
     while (!atomic_load(&sleeper->sleeps))
         sched_yield();
     pthread_cancel(thread);
-    if (keep)
-        mp_promise_keep(&sleeper->promise);
+    if (is_kept)
+        keep(&sleeper->promise);
     pthread_join(thread, &result);
-    mp_promise_keep(&sleeper->promise); /* touches no waiter of the thread that has ended */
+    keep(&sleeper->promise); /* touches no waiter of the thread that has ended */
     mp_promise_done(&sleeper->promise);
     return result;
 }
@@ -238,5 +245,81 @@ Test(promise, a_wait_that_is_no_point_of_cancellation_is_none, .timeout = 60)
         struct sleeper sleeper = {.patience = {MP_NEVER, false}};
         cancelled(&sleeper, true);
         cr_assert(atomic_load(&sleeper.has_returned));
+    }
+}
+
+/* -- many who sleep in one dormitory, more than there are beds, and are woken all at once */
+
+#define SLEEPERS 40
+
+struct lodger {
+    struct mp_promise promise;
+    struct mp_dorm *dorm;
+    uint32_t bed;
+    atomic_int *awake;
+    pthread_t thread;
+};
+
+static void *lodge(void *arg)
+{
+    struct lodger *lodger = arg;
+    const struct mp_promises promises = mp_promises_of(&lodger->promise);
+    const struct mp_besides besides = {.dorm = lodger->dorm, .bed = lodger->bed};
+    for (int round = 0; round < 200; round++) {
+        struct mp_vigil vigil;
+        if (mp_vigil_begin(&vigil, &promises, &besides))
+            mp_vigil_wait(&vigil, (struct mp_patience){MP_NEVER, true});
+        mp_vigil_end(&vigil);
+        mp_promise_renew(&lodger->promise);
+        atomic_fetch_add(lodger->awake, 1);
+    }
+    return NULL;
+}
+
+Test(promise, a_dormitory_is_woken_all_at_once, .timeout = 60)
+{
+    static struct lodger lodgers[SLEEPERS];
+    struct mp_dorm dorm = {0};
+    atomic_int awake = 0;
+    for (int i = 0; i < SLEEPERS; i++) {
+        lodgers[i] = (struct lodger){.dorm = &dorm, .bed = UINT32_C(1) << i % 32, .awake = &awake};
+        mp_promise_init(&lodgers[i].promise);
+        pthread_create(&lodgers[i].thread, NULL, lodge, &lodgers[i]);
+    }
+    for (int round = 0; round < 200; round++) {
+        struct mp_wakes wakes = {NULL, 0};
+        for (int i = 0; i < SLEEPERS; i++)
+            mp_promise_keep(&lodgers[i].promise, &wakes);
+        mp_wakes_send(&wakes);
+        while (atomic_load(&awake) < SLEEPERS * (round + 1))
+            sched_yield();
+    }
+    for (int i = 0; i < SLEEPERS; i++) {
+        pthread_join(lodgers[i].thread, NULL);
+        mp_promise_done(&lodgers[i].promise);
+    }
+}
+
+Test(promise, two_dormitories)
+{
+    struct mp_dorm dorms[2] = {{0}, {0}};
+    struct lodger lodgers[4];
+    atomic_int awake = 0;
+    for (int i = 0; i < 4; i++) {
+        lodgers[i] = (struct lodger){.dorm = &dorms[i % 2], .bed = 1, .awake = &awake};
+        mp_promise_init(&lodgers[i].promise);
+        pthread_create(&lodgers[i].thread, NULL, lodge, &lodgers[i]);
+    }
+    for (int round = 0; round < 200; round++) {
+        struct mp_wakes wakes = {NULL, 0};
+        for (int i = 0; i < 4; i++)
+            mp_promise_keep(&lodgers[i].promise, &wakes);
+        mp_wakes_send(&wakes);
+        while (atomic_load(&awake) < 4 * (round + 1))
+            sched_yield();
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(lodgers[i].thread, NULL);
+        mp_promise_done(&lodgers[i].promise);
     }
 }

@@ -87,7 +87,8 @@ Test(lease, who_is_posted_has_stood_up)
     const struct mp_promises promises = mp_promises_of(&promise);
     mp_lease_sit(&stand.lease, &besides);
     cr_assert(mp_vigil_begin(&vigil, &promises, &besides));
-    mp_promise_keep(&promise);
+    struct mp_wakes wakes = {NULL, 0};
+    mp_promise_keep(&promise, &wakes);
     cr_expect(mp_vigil_end(&vigil));
     lend(&stand);
     mp_promise_done(&promise);
@@ -145,7 +146,7 @@ Test(lease, ends_when_it_is_not_made_use_of)
     lend(&stand);
     cr_assert(mp_lease_take(&stand.lease));
     mp_lease_drop(&stand.lease, false);
-    cr_expect_eq(mp_lease_sleep_ms(&stand.lease), MP_LEASE_MS);
+    cr_expect_neq(mp_lease_until(&stand.lease), MP_NEVER);
     mp_lease_review(&stand.lease);
     cr_expect(mp_lease_is_lent(&stand.lease), "it was, since");
     mp_lease_review(&stand.lease);
@@ -160,13 +161,13 @@ Test(lease, the_reader_dozes_while_it_is_held)
     lend(&stand);
     cr_assert(mp_lease_take(&stand.lease));
     mp_lease_review(&stand.lease);
-    cr_expect_eq(mp_lease_sleep_ms(&stand.lease), MP_LEASE_MS);
+    cr_expect_neq(mp_lease_until(&stand.lease), MP_NEVER);
     mp_lease_review(&stand.lease);
-    cr_expect_eq(mp_lease_sleep_ms(&stand.lease), -1);
+    cr_expect_eq(mp_lease_until(&stand.lease), MP_NEVER);
     mp_lease_drop(&stand.lease, false);
     cr_expect(is_rung(&stand.reader), "or nobody would watch");
     cr_expect(mp_lease_is_lent(&stand.lease));
-    cr_expect_eq(mp_lease_sleep_ms(&stand.lease), MP_LEASE_MS);
+    cr_expect_neq(mp_lease_until(&stand.lease), MP_NEVER);
     stand_done(&stand);
 }
 
@@ -183,7 +184,7 @@ Test(lease, is_reclaimed)
     mp_alarm_arm(&stand.lease.alarm);
     cr_expect_not(mp_lease_reclaim(&stand.lease));
     cr_expect(is_rung(&stand.lease.alarm.bell));
-    cr_expect_eq(mp_lease_sleep_ms(&stand.lease), -1, "the drop rings");
+    cr_expect_eq(mp_lease_until(&stand.lease), MP_NEVER, "the drop rings");
     mp_lease_drop(&stand.lease, false);
     cr_expect(is_rung(&stand.reader));
     cr_expect(mp_lease_reclaim(&stand.lease));

@@ -193,3 +193,51 @@ Test(pending, the_end_takes_all)
     cr_assert_eq(taken, 100);
     mp_pending_done(&pending);
 }
+
+static struct mp_entry *enter_until(struct mp_pending *pending, mp_deadline deadline)
+{
+    struct mp_entry *entry = NULL;
+    struct mp_registration registration = {.deadline = deadline};
+    cr_assert_eq(mp_pending_register(pending, &registration, &entry), MCPUMP_OK);
+    return entry;
+}
+
+Test(pending, the_watcher_is_woken_for_an_earlier_deadline_only)
+{
+    struct mp_pending pending;
+    mp_deadline soon = mp_deadline_after_ms(60000);
+    setup(&pending);
+    cr_expect_eq(mp_pending_alarm(&pending), MP_NEVER);
+    struct mp_entry *never = enter_until(&pending, MP_NEVER),
+                    *late = enter_until(&pending, soon + 1), *first = enter_until(&pending, soon);
+    cr_expect_not(mp_pending_set_alarm(&pending, never));
+    cr_expect(mp_pending_set_alarm(&pending, late));
+    cr_expect_not(mp_pending_set_alarm(&pending, late));
+    cr_expect(mp_pending_set_alarm(&pending, first));
+    cr_expect_not(mp_pending_set_alarm(&pending, late));
+    cr_expect_eq(mp_pending_alarm(&pending), soon);
+    cr_expect_null(mp_pending_take_late(&pending), "it is not the time");
+    leave(&pending, never);
+    leave(&pending, late);
+    leave(&pending, first);
+    mp_pending_done(&pending);
+}
+
+Test(pending, the_late_ones_are_taken)
+{
+    struct mp_pending pending;
+    mp_deadline now = mp_now_ns(), later = mp_deadline_after_ms(60000);
+    setup(&pending);
+    struct mp_entry *stays = enter_until(&pending, later), *goes = enter_until(&pending, now);
+    cr_expect_null(mp_pending_take_late(&pending), "nobody sleeps");
+    cr_expect(mp_pending_set_alarm(&pending, goes));
+    struct mp_entry *list = mp_pending_take_late(&pending);
+    cr_expect_eq(list, goes);
+    cr_expect_null(list->next_removed);
+    cr_expect_eq(list->err, MCPUMP_ERR_TIMEOUT);
+    cr_expect_eq(mp_pending_alarm(&pending), later, "of what is left");
+    mp_entry_complete_list(list);
+    mp_pending_release(&pending, goes);
+    leave(&pending, stays);
+    mp_pending_done(&pending);
+}
