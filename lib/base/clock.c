@@ -22,7 +22,7 @@ mp_deadline mp_deadline_from(int64_t start_ns, int64_t ms)
 
 mp_deadline mp_deadline_after_ms(int64_t ms)
 {
-    return mp_deadline_from(mp_now_ns(), ms);
+    return ms < 0 ? MP_NEVER : mp_deadline_from(mp_now_ns(), ms);
 }
 
 bool mp_deadline_passed(mp_deadline deadline)

@@ -14,6 +14,9 @@
 
 #define NS_PER_MS 1000000
 
+/* The memory of larger frames is not kept. */
+#define KEPT_FRAME_BYTES 4096
+
 /* -- failures */
 
 /* Calls that could not begin since nothing is open, and those whose connection ended. */
@@ -55,8 +58,8 @@ bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *
     mcpump_call_options whole = MCPUMP_CALL_OPTIONS_INIT;
     if (options != NULL && !mp_options_import(&whole, sizeof(whole), options))
         return false;
-    limits->started_ns = mp_now_ns(); /* before the deadline, so that no timeout seems early */
-    limits->deadline = mp_transport_deadline(transport, whole.timeout_ms);
+    limits->started_ns = mp_now_ns();
+    limits->deadline = mp_transport_deadline(transport, limits->started_ns, whole.timeout_ms);
     limits->latch_count = mp_latch_count(&transport->latch);
     limits->run = whole.run != NULL ? whole.run : mcpump_run_current();
     limits->cancel_reason = whole.cancel_reason;
@@ -73,13 +76,15 @@ mcpump_err mp_call_stopped(const mcpump_transport *transport, const struct mp_ca
 
 /* -- begin */
 
-static struct mp_frame *make_frame(const struct mp_call_plan *plan, uint64_t id)
+static struct mp_frame *make_frame(const struct mp_call_plan *plan, struct mp_entry *entry)
 {
     char digits[MP_MESSAGE_ID_SIZE];
-    struct mp_span text = {digits, mp_message_id_text(id, digits)};
-    struct mp_buffer bytes = MP_BUFFER_INIT;
+    struct mp_span text = {digits, mp_message_id_text(entry->id, digits)};
+    struct mp_frame *spare = entry->spare;
+    struct mp_buffer bytes = mp_frame_salvage(spare);
+    entry->spare = NULL;
     mp_splice_frame(&bytes, plan->request, plan->envelope->id, text);
-    return mp_frame_new(&bytes, false);
+    return mp_frame_remake(spare, &bytes, false);
 }
 
 void mp_call_release(struct mp_call *call)
@@ -108,14 +113,22 @@ static void take_back(struct mp_call *call, mcpump_err err)
     call->err = err;
 }
 
+/* The frame is written at once, or left for the next flush; see lease.h. */
+static mcpump_err gather(mcpump_transport *transport, struct mp_frame *frame)
+{
+    bool much = false;
+    mcpump_err err = mp_writer_gather(&transport->writer, frame, true, &much);
+    if (err == MCPUMP_OK && (much || !mp_lease_is_free(&transport->lease)))
+        mp_writer_flush(&transport->writer);
+    return err;
+}
+
 /* The frame stays the caller's on failure. One that is larger than the whole queue is its sender's
  * fault; a queue that is full is the server's, which does not read: the policy says what then. */
-static mcpump_err send_frame(mcpump_transport *transport, struct mp_frame *frame, bool held)
+static mcpump_err judge_send(mcpump_transport *transport, mcpump_err err, size_t size)
 {
     const struct mp_options *options = &transport->options;
-    bool closes =
-        options->queue_policy == MCPUMP_QUEUE_CLOSE && frame->size <= options->write_queue_bytes;
-    mcpump_err err = mp_writer_send(&transport->writer, frame, held);
+    bool closes = options->queue_policy == MCPUMP_QUEUE_CLOSE && size <= options->write_queue_bytes;
     if (err == MCPUMP_ERR_QUEUE_FULL && closes)
         mp_transport_fault(transport, MCPUMP_CAUSE_WRITE_QUEUE_FULL, 0, NULL);
     return err;
@@ -131,14 +144,20 @@ static void time_frame(struct mp_call *call)
 static mcpump_err send_request(struct mp_call *call, const struct mp_call_plan *plan)
 {
     mcpump_transport *transport = call->transport;
-    call->frame = make_frame(plan, call->entry->id);
+    call->frame = make_frame(plan, call->entry);
     if (call->frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
     if (call->times.is_wanted)
         time_frame(call);
     /* What the reader swept the table for before we stood in it. */
     mcpump_err err = mp_call_stopped(transport, &call->limits);
-    return err == MCPUMP_OK ? send_frame(transport, call->frame, true) : err;
+    if (err != MCPUMP_OK)
+        return err;
+    size_t size = call->frame->size;
+    bool gathers = plan->may_gather && !call->entry->is_alone;
+    err = gathers ? gather(transport, call->frame)
+                  : mp_writer_send(&transport->writer, call->frame, true);
+    return judge_send(transport, err, size);
 }
 
 /* Joins the run first, then registers, then looks at latch and run once more. */
@@ -250,6 +269,15 @@ static struct mp_frame *make_cancellation(const struct mp_call *call)
     return mp_frame_new(&bytes, true);
 }
 
+/* For the next call with this entry, unless it is large. */
+static void keep_frame(struct mp_entry *entry, struct mp_frame *frame)
+{
+    if (frame->capacity <= KEPT_FRAME_BYTES)
+        entry->spare = frame;
+    else
+        mp_frame_free(frame);
+}
+
 /* Lets go of the frame; tells the server when the call is given up. */
 static void settle_frame(struct mp_call *call, mcpump_err err)
 {
@@ -257,7 +285,8 @@ static void settle_frame(struct mp_call *call, mcpump_err err)
     struct mp_frame *frame = call->frame;
     call->frame = NULL;
     if (err == MCPUMP_OK || err == MCPUMP_ERR_NO_MEMORY) {
-        mp_outbox_release(&transport->writer.outbox, frame);
+        if (mp_outbox_release(&transport->writer.outbox, frame))
+            keep_frame(call->entry, frame);
         call->sent = MCPUMP_SENT;
         return;
     }
@@ -363,7 +392,8 @@ static mcpump_err send_notification(mcpump_transport *transport, struct mp_span 
     struct mp_frame *frame = mp_frame_new(&bytes, false);
     if (frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
-    mcpump_err err = send_frame(transport, frame, false);
+    size_t size = frame->size;
+    mcpump_err err = judge_send(transport, mp_writer_send(&transport->writer, frame, false), size);
     if (err != MCPUMP_OK)
         mp_frame_free(frame);
     return err;

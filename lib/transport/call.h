@@ -37,7 +37,8 @@ struct mp_call_plan {
      * request, which then lives as long as the call. */
     struct mp_span caller_id, method;
     struct mp_call_limits limits;
-    bool is_quiet; /* the server is not told when it is given up */
+    bool is_quiet;   /* the server is not told when it is given up */
+    bool may_gather; /* it need not be written before others are submitted or waited for */
 };
 
 struct mp_call {

@@ -94,6 +94,11 @@ bool mp_lease_take(struct mp_lease *lease)
     return true;
 }
 
+bool mp_lease_is_free(const struct mp_lease *lease)
+{
+    return (atomic_load(&lease->word) & (LENT | HELD)) == LENT;
+}
+
 bool mp_lease_is_wanted(const struct mp_lease *lease)
 {
     return (atomic_load(&lease->word) & WANTED) != 0;

@@ -22,6 +22,12 @@
  *     handle; before it does anything that concerns stdout (the drain after an exit, the end) it
  *     takes the reading back, which the holder grants at once, and does not lend again.
  *
+ * Requests that are submitted, and not waited for, are gathered by the same rule: while the lease
+ * is there to be taken, a frame may be left in the outbox for whoever flushes it. That is whoever
+ * changes this (takes the lease, sits, takes the reading back), after the change, and the reader
+ * each time it wakes; who has left a frame looks after that, whether it is still so, and flushes if
+ * not. So a frame that was gathered is as old as what is in the pipe, at most, when it is written.
+ *
  * All this is one atomic word; each step below is one change of it, and what is rung is rung after
  * that. The framer and the other fields of the reading belong to the reader while the word says
  * that nothing is lent, else to who holds the lease: the changes of the word order their accesses.
@@ -82,6 +88,9 @@ bool mp_lease_is_wanted(const struct mp_lease *lease);
 
 /* `for_good`: the holder has found what is for the reader to handle. */
 void mp_lease_drop(struct mp_lease *lease, bool for_good);
+
+/* Whether frames may be gathered: it is lent, and nobody holds it. */
+bool mp_lease_is_free(const struct mp_lease *lease);
 
 /* One more sleeps. It stands up by itself, unless it was posted, which does that: *ret_besides. */
 void mp_lease_sit(struct mp_lease *lease, struct mp_besides *ret_besides);

@@ -125,6 +125,7 @@ static void reset(mcpump_transport *transport, struct mp_spawned *spawned)
     mp_framer_reset(&reader->framer);
     reader->answered = NULL;
     reader->has_answered = false;
+    reader->full_reads = 0;
     mp_lease_reset(&transport->lease);
     reader->junk_run = 0;
     reader->junk_preview[0] = '\0';

@@ -7,20 +7,35 @@
 
 #define NS_PER_MS 1000000
 
-struct mp_frame *mp_frame_new(struct mp_buffer *bytes, bool is_control)
+struct mp_buffer mp_frame_salvage(struct mp_frame *frame)
 {
-    size_t size = bytes->size;
-    struct mp_frame *frame = calloc(1, sizeof(*frame));
-    char *taken = mp_buffer_take(bytes);
-    if (frame == NULL || taken == NULL) {
+    struct mp_buffer bytes = MP_BUFFER_INIT;
+    if (frame == NULL)
+        return bytes;
+    bytes.bytes = frame->bytes;
+    bytes.capacity = frame->capacity;
+    frame->bytes = NULL;
+    return bytes;
+}
+
+struct mp_frame *mp_frame_remake(struct mp_frame *frame, struct mp_buffer *bytes, bool is_control)
+{
+    if (bytes->failed || (frame == NULL && (frame = malloc(sizeof(*frame))) == NULL)) {
+        mp_buffer_done(bytes);
         free(frame);
-        free(taken);
         return NULL;
     }
-    frame->bytes = taken;
-    frame->size = size;
-    frame->is_control = is_control;
+    *frame = (struct mp_frame){.bytes = bytes->bytes,
+                               .size = bytes->size,
+                               .capacity = bytes->capacity,
+                               .is_control = is_control};
+    *bytes = (struct mp_buffer)MP_BUFFER_INIT;
     return frame;
+}
+
+struct mp_frame *mp_frame_new(struct mp_buffer *bytes, bool is_control)
+{
+    return mp_frame_remake(NULL, bytes, is_control);
 }
 
 void mp_frame_free(struct mp_frame *frame)
@@ -162,13 +177,13 @@ mcpump_sent mp_outbox_withdraw(struct mp_outbox *outbox, struct mp_frame *frame,
     return sent;
 }
 
-void mp_outbox_release(struct mp_outbox *outbox, struct mp_frame *frame)
+bool mp_outbox_release(struct mp_outbox *outbox, struct mp_frame *frame)
 {
     mp_mutex_lock(&outbox->lock);
     frame->held = false;
-    if (!frame->queued)
-        mp_frame_free(frame);
+    bool is_through = !frame->queued;
     mp_mutex_unlock(&outbox->lock);
+    return is_through;
 }
 
 static bool has_frames_locked(const struct mp_outbox *outbox) MP_REQUIRES(&outbox->lock)

@@ -23,7 +23,7 @@
 struct mp_frame {
     /* -- immutable */
     char *bytes;
-    size_t size;
+    size_t size, capacity;
     bool is_control;
     /* -- who has the role */
     bool shown; /* to the tap */
@@ -72,6 +72,11 @@ struct mp_outbox {
 struct mp_frame *mp_frame_new(struct mp_buffer *bytes, bool is_control);
 void mp_frame_free(struct mp_frame *frame);
 
+/* The memory of a frame that is in no outbox, as an empty buffer, and the frame made anew: `frame`
+ * may be NULL in both. On failure it is freed. */
+struct mp_buffer mp_frame_salvage(struct mp_frame *frame);
+struct mp_frame *mp_frame_remake(struct mp_frame *frame, struct mp_buffer *bytes, bool is_control);
+
 void mp_outbox_init(struct mp_outbox *outbox, size_t limit);
 void mp_outbox_done(struct mp_outbox *outbox);
 
@@ -95,8 +100,9 @@ mcpump_err mp_outbox_push(struct mp_outbox *outbox, struct mp_frame *frame, bool
 mcpump_sent mp_outbox_withdraw(struct mp_outbox *outbox, struct mp_frame *frame,
                                struct mp_frame *sequel, bool *ret_sequel);
 
-/* The caller of a frame that needs no withdrawal, since it was answered, lets go of it. */
-void mp_outbox_release(struct mp_outbox *outbox, struct mp_frame *frame);
+/* The caller of a frame that needs no withdrawal, since it was answered, lets go of it. True: it is
+ * the caller's again; else the outbox still has it, and frees it. */
+bool mp_outbox_release(struct mp_outbox *outbox, struct mp_frame *frame);
 
 /* True: the caller has the role. Only with frames to write, and, but for the writer thread, only
  * when the pipe is not known to be full. */

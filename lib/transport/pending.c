@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "transport/outbox.h"
 #include "wire/message_id.h"
 
 #define FIRST_BUCKETS 64
@@ -22,6 +23,7 @@ static struct mp_entry *entry_new(uint32_t bed)
 static void entry_free(struct mp_entry *entry)
 {
     mp_promise_done(&entry->done);
+    mp_frame_free(entry->spare);
     free(entry);
 }
 
@@ -131,7 +133,7 @@ mcpump_err mp_pending_register(struct mp_pending *pending,
         entry->replied_ns = registration->replied_ns;
         mp_promise_renew(&entry->done);
         insert_locked(pending, entry);
-        pending->count++;
+        entry->is_alone = pending->count++ == 0;
         *ret_entry = entry;
     }
     mp_mutex_unlock(&pending->lock);

@@ -22,6 +22,8 @@
 #include "mcpump/reply.h"
 #include "wire/framer.h"
 
+struct mp_frame;
+
 struct mp_entry {
     /* -- immutable while registered */
     uint64_t id;
@@ -39,6 +41,10 @@ struct mp_entry {
 
     struct mp_promise done; /* kept by that one */
     uint32_t bed;           /* immutable: for who waits for it, in the dormitory of the table */
+
+    /* -- the caller */
+    struct mp_frame *spare; /* of an earlier call, to be used again; NULL: none */
+    bool is_alone;          /* when it was registered, it was the only one */
 };
 
 /* How many given-up ids are remembered, to tell a late reply from a duplicate. */

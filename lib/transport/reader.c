@@ -6,6 +6,7 @@
  * ends it goes on to end it, in ending.c.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,6 +18,11 @@
 #include "wire/message_id.h"
 
 #define READ_BYTES (64 * 1024)
+/* A pipe that was found full so often in a row holds back its server. It is made larger then, once,
+ * and not before: all pipes of a user share a budget (pipe-user-pages-soft, 64 MiB by default), and
+ * beyond it the kernel refuses, or makes the next pipes of the user tiny. */
+#define FULL_READS 4
+#define PIPE_BYTES (256 * 1024)
 /* After the first of exit, end of stdout, failed write: how long the others may take, so that what
  * was said last is read and the exit status is known. */
 #define DRAIN_MS 100
@@ -230,6 +236,17 @@ static void begin_draining(struct mp_reader *reader)
         reader->drain_until = mp_deadline_after_ms(DRAIN_MS);
 }
 
+/* Nothing is lost when it is refused. */
+static void enlarge_pipe(mcpump_transport *transport, size_t size)
+{
+    struct mp_reader *reader = &transport->reader;
+    if (reader->full_reads == FULL_READS)
+        return;
+    reader->full_reads = size >= READ_BYTES ? reader->full_reads + 1 : 0;
+    if (reader->full_reads == FULL_READS)
+        fcntl(transport->stdout_fd, F_SETPIPE_SZ, PIPE_BYTES);
+}
+
 enum mp_read mp_reader_read(mcpump_transport *transport)
 {
     struct mp_reader *reader = &transport->reader;
@@ -248,6 +265,7 @@ enum mp_read mp_reader_read(mcpump_transport *transport)
     }
     mp_count(&transport->counters.bytes_read, (uint64_t)n);
     mp_framer_filled(&reader->framer, (size_t)n);
+    enlarge_pipe(transport, (size_t)n);
     return dispatch_lines(transport) ? MP_READ_SOME : MP_READ_FAULT;
 }
 
@@ -313,6 +331,7 @@ static void watch(mcpump_transport *transport, bool is_lent)
         {reader->at_end || is_lent ? -1 : transport->stdout_fd, POLLIN, 0},
         {reader->process_ended ? -1 : mp_process_watch_fd(&transport->process), POLLIN, 0},
     };
+    mp_writer_flush(&transport->writer);
     mp_deadline until = is_lent ? mp_lease_until(lease) : reader->drain_until;
     until = mp_deadline_earlier(until, mp_pending_alarm(&transport->pending));
     if (poll(fds, 3, mp_deadline_poll_ms(until)) == 0 && is_lent)

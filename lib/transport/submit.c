@@ -39,6 +39,7 @@ static mcpump_call *call_new(const struct mp_call_plan *plan, struct mp_call_pla
         return NULL;
     char *at = call->text;
     *ret_plan = *plan;
+    ret_plan->may_gather = true;
     ret_plan->caller_id = copy(&at, envelope->id);
     ret_plan->method = copy(&at, envelope->method);
     if (reason != NULL)
@@ -214,9 +215,12 @@ static void glance_at_all(const struct calls *calls)
 static void sit_in_all(const struct calls *calls)
 {
     struct mp_besides besides;
-    for (size_t i = 0; i < calls->count; i++)
-        if (calls->list[i] != NULL)
-            mp_lease_sit(&calls->list[i]->call.transport->lease, &besides);
+    for (size_t i = 0; i < calls->count; i++) {
+        if (calls->list[i] == NULL)
+            continue;
+        mp_lease_sit(&calls->list[i]->call.transport->lease, &besides);
+        mp_writer_flush(&calls->list[i]->call.transport->writer);
+    }
 }
 
 /* Also run by a cancellation within the wait. */

@@ -241,11 +241,12 @@ void mcpump_transport_stats(const mcpump_transport *transport, mcpump_stats *ret
     memcpy(ret_stats, &stats, size);
 }
 
-mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t timeout_ms)
+mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t now_ns,
+                                  int64_t timeout_ms)
 {
     if (timeout_ms == 0)
         timeout_ms = transport->options.default_timeout_ms;
-    return mp_deadline_after_ms(timeout_ms);
+    return mp_deadline_from(now_ns, timeout_ms);
 }
 
 void mp_transport_ignore_requests(mcpump_transport *transport, bool ignore)

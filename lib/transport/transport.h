@@ -43,6 +43,7 @@ struct mp_reader {
     bool has_answered;         /* any, since the reader thread last looked */
     int64_t junk_run;          /* lines in a row that were no messages */
     char junk_preview[80];     /* the first of them, clean */
+    int full_reads;            /* in a row; see enlarge_pipe */
     /* -- reader thread only */
     bool at_end;             /* of stdout */
     bool process_ended;      /* noticed */
@@ -192,8 +193,9 @@ uint64_t mp_transport_shutdowns(void);
  * it is lost then), NO_MEMORY. */
 mcpump_err mp_transport_answer(mcpump_transport *transport, struct mp_buffer *answer);
 
-/* The default timeout, or that of the options if they have one, as a deadline from now. */
-mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t timeout_ms);
+/* The default timeout, or that of the options if they have one, as a deadline from that moment. */
+mp_deadline mp_transport_deadline(const mcpump_transport *transport, int64_t now_ns,
+                                  int64_t timeout_ms);
 
 /* Whether the server's own requests are answered (the default), or logged and ignored. */
 void mp_transport_ignore_requests(mcpump_transport *transport, bool ignore);

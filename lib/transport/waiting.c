@@ -71,6 +71,7 @@ static bool lead_until_over(mcpump_transport *transport, const struct mp_promise
     struct lead lead = {.transport = transport, .cancel_state = mp_cancel_disable()};
     bool is_over = !mp_vigil_begin(&lead.vigil, promises, &besides);
     bool for_good = false;
+    mp_writer_flush(&transport->writer);
     pthread_cleanup_push(abandon_leading, &lead);
     if (!is_over)
         for_good = !read_until_over(&lead, patience);
@@ -86,6 +87,7 @@ void mp_waiting_glance(mcpump_transport *transport)
     if (!mp_lease_take(&transport->lease))
         return;
     int state = mp_cancel_disable();
+    mp_writer_flush(&transport->writer);
     enum mp_read read = mp_reader_read(transport);
     mp_lease_drop(&transport->lease, read == MP_READ_END || read == MP_READ_FAULT);
     mp_cancel_restore(state);
@@ -119,6 +121,7 @@ static bool sit_until_over(mcpump_transport *transport, const struct mp_promises
             mp_bell_ring(&transport->bell);
     }
     mp_lease_sit(seat.lease, &besides);
+    mp_writer_flush(&transport->writer);
     besides.dorm = &transport->pending.dorm;
     besides.bed = entry->bed;
     bool is_open = mp_vigil_begin(&seat.vigil, promises, &besides);

@@ -10,6 +10,9 @@
 /* A caller lends its time to others' frames for so many writes; then the thread has to do it. */
 #define CALLER_ROUNDS 4
 
+/* More than that is not gathered: the server can begin while its client goes on. */
+#define GATHERED_BYTES 2048
+
 int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *counters,
                    struct mp_tap *tap)
 {
@@ -20,6 +23,7 @@ int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *c
     writer->tap = tap;
     atomic_init(&writer->flush_until, MP_NEVER);
     atomic_init(&writer->failed, 0);
+    atomic_init(&writer->gathered, 0);
     return mp_bell_init(&writer->bell);
 }
 
@@ -90,6 +94,22 @@ mcpump_err mp_writer_send(struct mp_writer *writer, struct mp_frame *frame, bool
     if (err == MCPUMP_OK)
         write_as_caller(writer);
     return err;
+}
+
+mcpump_err mp_writer_gather(struct mp_writer *writer, struct mp_frame *frame, bool held,
+                            bool *ret_much)
+{
+    size_t size = frame->size; /* not ours any more, once it is pushed */
+    mcpump_err err = mp_outbox_push(&writer->outbox, frame, held);
+    if (err == MCPUMP_OK)
+        *ret_much = atomic_fetch_add(&writer->gathered, size) + size >= GATHERED_BYTES;
+    return err;
+}
+
+void mp_writer_flush(struct mp_writer *writer)
+{
+    if (atomic_load(&writer->gathered) != 0 && atomic_exchange(&writer->gathered, 0) != 0)
+        write_as_caller(writer);
 }
 
 mcpump_sent mp_writer_withdraw(struct mp_writer *writer, struct mp_frame *frame,

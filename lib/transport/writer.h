@@ -28,6 +28,7 @@ struct mp_writer {
     /* -- atomic: stored before the bell is rung, sequentially consistent */
     _Atomic mp_deadline flush_until; /* stop then; MP_NEVER: not asked to stop */
     atomic_int failed;               /* errno of the write that failed, else 0 */
+    _Atomic size_t gathered;         /* bytes that were pushed and left for a flush */
 };
 
 /* 0 or an errno. */
@@ -41,6 +42,14 @@ int mp_writer_start(struct mp_writer *writer, int fd, const struct mp_bell *on_f
 
 /* As mp_outbox_push, and writes at once if nobody else does. Never blocks. */
 mcpump_err mp_writer_send(struct mp_writer *writer, struct mp_frame *frame, bool held);
+
+/* As mp_outbox_push; whoever flushes next writes it, with what else was gathered. True in
+ * *ret_much: it is time for that. */
+mcpump_err mp_writer_gather(struct mp_writer *writer, struct mp_frame *frame, bool held,
+                            bool *ret_much);
+
+/* Writes what was gathered, if anything was. Never blocks. */
+void mp_writer_flush(struct mp_writer *writer);
 
 /* As mp_outbox_withdraw, and writes the sequel. */
 mcpump_sent mp_writer_withdraw(struct mp_writer *writer, struct mp_frame *frame,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes to messages: junk lines and their limit, line ends, characters, sizes, depth, batches. */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -403,5 +405,33 @@ TIDY_TEST(each_element_of_a_batch_is_read)
                      "\"id\":\"s\",\"result\":{}", "the ping's answer");
     json_object_put(received);
     raw_call_done(&call);
+    mcpump_transport_free(transport);
+}
+
+/* Pipes of this process that hold so many bytes. */
+static int count_pipes(int size)
+{
+    int count = 0;
+    DIR *fds = opendir("/proc/self/fd");
+    for (struct dirent *each; (each = readdir(fds)) != NULL;)
+        count += each->d_name[0] != '.' && fcntl(atoi(each->d_name), F_GETPIPE_SZ) == size;
+    closedir(fds);
+    return count;
+}
+
+TIDY_TEST(a_pipe_that_holds_back_its_server_becomes_larger)
+{
+    mcpump_transport *transport = test_open(NO_STRINGS);
+    int before = count_pipes(256 * 1024);
+    for (int i = 0; i < 20; i++)
+        raw_expect(transport, "small", "test/echo", "{\"a\":1}", "{\"a\":1}");
+    cr_expect_eq(count_pipes(256 * 1024), before, "not for small replies");
+    for (int i = 0; i < 20; i++) {
+        struct raw_call call = {.transport = transport, .method = "test/big"};
+        raw_call_make(&call);
+        cr_expect_eq(call.err, MCPUMP_OK, "%s", raw_call_words(&call));
+        raw_call_done(&call);
+    }
+    cr_expect_eq(count_pipes(256 * 1024), before + 1);
     mcpump_transport_free(transport);
 }

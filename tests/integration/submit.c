@@ -200,6 +200,32 @@ TIDY_TEST(through_a_server_that_is_not_connected)
     }
 }
 
+/* Once calls go one by one, submitted ones are gathered; nobody has to come back for them to leave.
+ */
+TIDY_TEST(what_is_submitted_leaves_though_nobody_waits)
+{
+    mcpump_transport *transport = test_open(NO_STRINGS);
+    for (int round = 0; round < 10; round++) {
+        mcpump_call *calls[20];
+        for (int i = 0; i < 60; i++)
+            raw_expect(transport, "warm", "test/echo", "{\"a\":1}", "{\"a\":1}");
+        uint64_t replies = raw_stats(transport).replies;
+        for (int i = 0; i < 20; i++)
+            calls[i] = submit(transport, "echo", i);
+        int64_t until = test_now_ms() + TEST_PATIENCE_MS;
+        while (raw_stats(transport).replies < replies + 20) {
+            cr_assert_lt(test_now_ms(), until, "%d were answered",
+                         (int)(raw_stats(transport).replies - replies));
+            sched_yield();
+        }
+        for (int i = 0; i < 20; i++) {
+            expect_reply(calls[i], i);
+            mcpump_call_free(calls[i]);
+        }
+    }
+    mcpump_transport_free(transport);
+}
+
 /* -- what is refused */
 
 TIDY_TEST(arguments)
