@@ -79,10 +79,11 @@ void raw_call_make(struct raw_call *call)
                         call->params != NULL ? call->params : "{}");
     call->options.size = sizeof(call->options);
     int64_t started = test_now_ms();
+    pthread_cleanup_push(free, request); /* of a thread that is cancelled */
     call->err = mcpump_transport_send_request(call->transport, request, (size_t)size,
                                               &call->options, &call->reply, &call->failure);
+    pthread_cleanup_pop(true);
     call->took_ms = test_now_ms() - started;
-    free(request);
 }
 
 static void *run(void *arg)
