@@ -240,6 +240,7 @@ static void be_ready_locked(mcpump_server *server, struct attempt *attempt)
     server->times_ready++;
     server->comes_back = true;
     atomic_store_explicit(&server->last_used_ns, server->ready_since_ns, memory_order_relaxed);
+    atomic_store(&server->connection, mp_pending_connection(&server->transport->pending));
     atomic_store(&server->revision, attempt->agreement.revision);
     mp_server_set_state_locked(server, MCPUMP_SERVER_READY, NULL);
     if (server->is_lost) /* in the meantime */

@@ -33,6 +33,7 @@ bool mp_passage_enter(struct mp_passage *passage, mcpump_server *server,
         return false;
     passage->err = mp_server_enter(server, &passage->limits, &passage->session, ret_failure);
     passage->session.trace = trace;
+    passage->limits.connection = passage->session.connection;
     atomic_fetch_add_explicit(&server->calls, 1, memory_order_relaxed);
     if (passage->err != MCPUMP_OK) {
         atomic_fetch_add_explicit(&server->calls_failed, 1, memory_order_relaxed);

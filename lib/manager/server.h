@@ -63,6 +63,9 @@ struct mcpump_server {
      * before it stops an idle server, takes the revision away and then looks at the count.
      */
     _Atomic(const struct mp_revision *) revision;
+    /* Of the transport; stored before the revision and loaded before it: a call that comes between
+     * two connections has the old one, and fails. */
+    _Atomic uint64_t connection;
     atomic_int users;
     _Atomic int64_t last_used_ns; /* relaxed; only with idle_timeout_ms */
 

@@ -35,6 +35,7 @@ struct sight {
     mcpump_err err;
     int sys_errno;
     const struct mp_revision *revision; /* READY */
+    uint64_t connection;                /* READY */
     mp_deadline until;                  /* WAIT: the server is to be looked at again */
     int64_t retry_after_ms;             /* UNAVAILABLE */
 };
@@ -82,7 +83,9 @@ static struct sight look_at_state_locked(struct comer *comer) MP_REQUIRES(&comer
          */
         if (comer->is_host && !mcpump_transport_is_connected(server->transport))
             return (struct sight){.view = VIEW_WAIT, .until = MP_NEVER};
-        return (struct sight){.view = VIEW_READY, .revision = atomic_load(&server->revision)};
+        return (struct sight){.view = VIEW_READY,
+                              .revision = atomic_load(&server->revision),
+                              .connection = atomic_load(&server->connection)};
     case MCPUMP_SERVER_CONNECTING:
         return (struct sight){.view = VIEW_WAIT, .until = MP_NEVER};
     case MCPUMP_SERVER_IDLE:
@@ -265,6 +268,7 @@ mcpump_err mp_server_enter(mcpump_server *server, const struct mp_call_limits *l
                            struct mp_session *ret_session, mcpump_failure **ret_failure)
 {
     atomic_fetch_add(&server->users, 1);
+    uint64_t connection = atomic_load(&server->connection);
     const struct mp_revision *revision = atomic_load(&server->revision);
     if (revision == NULL || mp_transport_is_elsewhere(server->transport)) {
         struct comer comer = {.server = server, .limits = limits};
@@ -273,11 +277,13 @@ mcpump_err mp_server_enter(mcpump_server *server, const struct mp_call_limits *l
             mp_server_leave(server);
             return sight.err;
         }
+        connection = sight.connection;
         revision = sight.revision;
     }
     *ret_session = (struct mp_session){.transport = server->transport,
                                        .client = &server->client,
                                        .revision = revision,
+                                       .connection = connection,
                                        .log_level = atomic_load(&server->log_level)};
     return MCPUMP_OK;
 }

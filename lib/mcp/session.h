@@ -14,6 +14,7 @@ struct mp_session {
     mcpump_transport *transport;
     const struct mp_client *client;
     const struct mp_revision *revision;
+    uint64_t connection;   /* of the transport; calls go out on no other */
     const char *log_level; /* of the modern era; NULL: none */
     struct mp_trace trace;
 };

@@ -19,14 +19,17 @@
 
 /* -- failures */
 
-/* Calls that could not begin since nothing is open, and those whose connection ended. */
+/* Calls that could not begin since nothing is open, and those whose connection ended: one that was
+ * meant for a connection that was there. */
 static mcpump_err refine_closed(mcpump_transport *transport, bool had_begun)
 {
+    if (had_begun)
+        return MCPUMP_ERR_CLOSED;
     mp_mutex_lock(&transport->lock);
     bool is_lost =
         transport->state == MP_TRANSPORT_ENDING || transport->state == MP_TRANSPORT_ENDED;
     mp_mutex_unlock(&transport->lock);
-    return had_begun || is_lost ? MCPUMP_ERR_CLOSED : MCPUMP_ERR_NOT_OPEN;
+    return is_lost ? MCPUMP_ERR_CLOSED : MCPUMP_ERR_NOT_OPEN;
 }
 
 static mcpump_err fail(mcpump_transport *transport, struct mp_failure_facts *facts,
@@ -64,6 +67,7 @@ bool mp_call_limits_init(struct mp_call_limits *limits, const mcpump_transport *
     limits->run = whole.run != NULL ? whole.run : mcpump_run_current();
     limits->cancel_reason = whole.cancel_reason;
     limits->wait_for_ready = whole.wait_for_ready;
+    limits->connection = 0;
     return true;
 }
 
@@ -168,6 +172,7 @@ static mcpump_err register_call(struct mp_call *call, struct mp_span caller_id)
         .caller_id = caller_id,
         .latch_count = call->limits.latch_count,
         .run = call->limits.run,
+        .connection = call->limits.connection,
         .replied_ns = call->times.is_wanted ? &call->times.replied_ns : NULL,
         .deadline = call->limits.deadline,
     };
@@ -341,7 +346,7 @@ mcpump_err mp_call_conclude(struct mp_call *call, mcpump_phase phase, mcpump_rep
             *ret_reply = call->entry->reply;
     }
     if (facts.err == MCPUMP_ERR_CLOSED)
-        facts.err = refine_closed(transport, had_begun);
+        facts.err = refine_closed(transport, had_begun || call->limits.connection != 0);
     if (call->times.is_wanted)
         trace(call, facts.err, facts.sent);
     if (facts.err == MCPUMP_OK)
@@ -386,6 +391,8 @@ static mcpump_err send_notification(mcpump_transport *transport, struct mp_span 
     mcpump_err stopped = mp_call_stopped(transport, limits);
     if (stopped != MCPUMP_OK)
         return stopped;
+    if (limits->connection != 0 && limits->connection != mp_pending_connection(&transport->pending))
+        return MCPUMP_ERR_CLOSED;
     const struct mp_span nothing = {NULL, 0};
     struct mp_buffer bytes = MP_BUFFER_INIT;
     mp_splice_frame(&bytes, notification, nothing, nothing);
@@ -410,7 +417,7 @@ mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notificati
         return MCPUMP_OK;
     }
     if (facts.err == MCPUMP_ERR_CLOSED)
-        facts.err = refine_closed(transport, false);
+        facts.err = refine_closed(transport, limits->connection != 0);
     return fail(transport, &facts, envelope->method, ret_failure);
 }
 

@@ -18,6 +18,7 @@ struct mp_call_limits {
     uint64_t latch_count;      /* of the latch at the start: what is set later stops the call */
     mcpump_run *run;           /* NULL: none */
     const char *cancel_reason; /* NULL: the neutral text */
+    uint64_t connection;       /* the only one that the call may go out on; 0: any */
     bool wait_for_ready;       /* of a server that is down */
 };
 

@@ -51,7 +51,16 @@ void mp_pending_accept(struct mp_pending *pending, bool accepting)
 {
     mp_mutex_lock(&pending->lock);
     pending->accepting = accepting;
+    pending->connection += accepting;
     mp_mutex_unlock(&pending->lock);
+}
+
+uint64_t mp_pending_connection(struct mp_pending *pending)
+{
+    mp_mutex_lock(&pending->lock);
+    uint64_t connection = pending->connection;
+    mp_mutex_unlock(&pending->lock);
+    return connection;
 }
 
 static struct mp_entry **bucket_locked(struct mp_pending *pending, uint64_t id)
@@ -99,10 +108,10 @@ static struct mp_entry *obtain_locked(struct mp_pending *pending) MP_REQUIRES(&p
     return entry;
 }
 
-static mcpump_err register_locked(struct mp_pending *pending, struct mp_entry **ret_entry)
-    MP_REQUIRES(&pending->lock)
+static mcpump_err register_locked(struct mp_pending *pending, uint64_t connection,
+                                  struct mp_entry **ret_entry) MP_REQUIRES(&pending->lock)
 {
-    if (!pending->accepting)
+    if (!pending->accepting || (connection != 0 && connection != pending->connection))
         return MCPUMP_ERR_CLOSED;
     if (!grow_locked(pending))
         return MCPUMP_ERR_NO_MEMORY;
@@ -122,7 +131,7 @@ mcpump_err mp_pending_register(struct mp_pending *pending,
 {
     struct mp_entry *entry = NULL;
     mp_mutex_lock(&pending->lock);
-    mcpump_err err = register_locked(pending, &entry);
+    mcpump_err err = register_locked(pending, registration->connection, &entry);
     if (err == MCPUMP_OK) {
         entry->latch_count = registration->latch_count;
         entry->run = registration->run;

@@ -58,6 +58,7 @@ struct mp_pending {
     struct mp_mutex lock;
     /* -- protected by lock */
     bool accepting;
+    uint64_t connection; /* how often it has begun to accept */
     uint64_t next_id;
     struct mp_entry **buckets;
     size_t bucket_count; /* a power of two, or 0 */
@@ -78,14 +79,18 @@ void mp_pending_init(struct mp_pending *pending);
 /* No entry may be in use. */
 void mp_pending_done(struct mp_pending *pending);
 
-/* Lets entries in, or not; the entries that are in stay. */
+/* Lets entries in, of a new connection, or not; the entries that are in stay. */
 void mp_pending_accept(struct mp_pending *pending, bool accepting);
+
+/* Which connection it is now. */
+uint64_t mp_pending_connection(struct mp_pending *pending);
 
 /* What an entry starts with. */
 struct mp_registration {
     struct mp_span caller_id;
     uint64_t latch_count;
     const mcpump_run *run;
+    uint64_t connection; /* the only one that the call may go out on; 0: any */
     int64_t *replied_ns;
     mp_deadline deadline;
 };

@@ -84,6 +84,8 @@ static void write_batch(int frame_count)
     MUST(!mp_outbox_drop_role(&outbox));
     for (int i = 0; i < frame_count; i++)
         mp_outbox_release(&outbox, frames[i]);
+    for (int i = 0; i < frame_count; i++)
+        mp_frame_free(frames[i]);
 }
 
 static void write_one(void)
