@@ -19,11 +19,10 @@
 
 /* -- failures */
 
-/* Calls that could not begin since nothing is open, and those whose connection ended: one that was
- * meant for a connection that was there. */
-static mcpump_err refine_closed(mcpump_transport *transport, bool had_begun)
+/* What is meant for a connection finds that it has ended; else it may be that nothing is open. */
+static mcpump_err refine_closed(mcpump_transport *transport, const struct mp_call_limits *limits)
 {
-    if (had_begun)
+    if (limits->connection != 0)
         return MCPUMP_ERR_CLOSED;
     mp_mutex_lock(&transport->lock);
     bool is_lost =
@@ -88,7 +87,10 @@ static struct mp_frame *make_frame(const struct mp_call_plan *plan, struct mp_en
     struct mp_buffer bytes = mp_frame_salvage(spare);
     entry->spare = NULL;
     mp_splice_frame(&bytes, plan->request, plan->envelope->id, text);
-    return mp_frame_remake(spare, &bytes, false);
+    struct mp_frame *frame = mp_frame_remake(spare, &bytes, false);
+    if (frame != NULL)
+        frame->connection = entry->connection;
+    return frame;
 }
 
 void mp_call_release(struct mp_call *call)
@@ -179,7 +181,9 @@ static mcpump_err register_call(struct mp_call *call, struct mp_span caller_id)
     if (!mp_run_join(call->limits.run, &transport->bell))
         return MCPUMP_ERR_NO_MEMORY;
     mcpump_err err = mp_pending_register(&transport->pending, &registration, &call->entry);
-    if (err != MCPUMP_OK)
+    if (err == MCPUMP_OK)
+        call->limits.connection = call->entry->connection;
+    else
         leave_run(call);
     return err;
 }
@@ -346,7 +350,7 @@ mcpump_err mp_call_conclude(struct mp_call *call, mcpump_phase phase, mcpump_rep
             *ret_reply = call->entry->reply;
     }
     if (facts.err == MCPUMP_ERR_CLOSED)
-        facts.err = refine_closed(transport, had_begun || call->limits.connection != 0);
+        facts.err = refine_closed(transport, &call->limits);
     if (call->times.is_wanted)
         trace(call, facts.err, facts.sent);
     if (facts.err == MCPUMP_OK)
@@ -391,14 +395,13 @@ static mcpump_err send_notification(mcpump_transport *transport, struct mp_span 
     mcpump_err stopped = mp_call_stopped(transport, limits);
     if (stopped != MCPUMP_OK)
         return stopped;
-    if (limits->connection != 0 && limits->connection != mp_pending_connection(&transport->pending))
-        return MCPUMP_ERR_CLOSED;
     const struct mp_span nothing = {NULL, 0};
     struct mp_buffer bytes = MP_BUFFER_INIT;
     mp_splice_frame(&bytes, notification, nothing, nothing);
     struct mp_frame *frame = mp_frame_new(&bytes, false);
     if (frame == NULL)
         return MCPUMP_ERR_NO_MEMORY;
+    frame->connection = limits->connection;
     size_t size = frame->size;
     mcpump_err err = judge_send(transport, mp_writer_send(&transport->writer, frame, false), size);
     if (err != MCPUMP_OK)
@@ -417,7 +420,7 @@ mcpump_err mp_call_notify(mcpump_transport *transport, struct mp_span notificati
         return MCPUMP_OK;
     }
     if (facts.err == MCPUMP_ERR_CLOSED)
-        facts.err = refine_closed(transport, limits->connection != 0);
+        facts.err = refine_closed(transport, limits);
     return fail(transport, &facts, envelope->method, ret_failure);
 }
 

@@ -160,7 +160,12 @@ static int start_pumps(mcpump_transport *transport, struct mp_spawned *spawned,
         return err;
     }
     thread_name(name, 'w', transport);
-    err = mp_writer_start(&transport->writer, spawned->stdin_fd, &transport->bell, name);
+    const struct mp_writer_start start = {
+        .fd = spawned->stdin_fd,
+        .on_failure = &transport->bell,
+        .connection = mp_pending_connection(&transport->pending) + 1, /* that calls will see */
+    };
+    err = mp_writer_start(&transport->writer, &start, name);
     if (err != 0)
         mp_fd_close(&spawned->stdin_fd);
     return err;

@@ -105,10 +105,11 @@ void mp_outbox_done(struct mp_outbox *outbox)
     mp_mutex_done(&outbox->lock);
 }
 
-void mp_outbox_open(struct mp_outbox *outbox)
+void mp_outbox_open(struct mp_outbox *outbox, uint64_t connection)
 {
     mp_mutex_lock(&outbox->lock);
     outbox->accepting = true;
+    outbox->connection = connection;
     outbox->role_taken = outbox->stalled = false;
     outbox->stalled_since_ns = 0;
     mp_mutex_unlock(&outbox->lock);
@@ -126,7 +127,8 @@ static mcpump_err push_locked(struct mp_outbox *outbox, struct mp_frame *frame)
 {
     const struct mp_queue *queue = queue_of_locked(outbox, frame);
     size_t limit = frame->is_control ? MP_CONTROL_BYTES : outbox->limit;
-    if (!outbox->accepting)
+    bool is_late = frame->connection != 0 && frame->connection != outbox->connection;
+    if (!outbox->accepting || is_late)
         return MCPUMP_ERR_CLOSED;
     if (frame->size > limit || queue->bytes > limit - frame->size)
         return MCPUMP_ERR_QUEUE_FULL;
@@ -160,6 +162,8 @@ mcpump_sent mp_outbox_withdraw(struct mp_outbox *outbox, struct mp_frame *frame,
     mcpump_sent sent = judge_locked(outbox, frame);
     bool used = false;
     frame->held = false;
+    if (sequel != NULL) /* nor does the next server hear of what it was never asked */
+        sequel->connection = frame->connection;
     if (frame->queued && sent == MCPUMP_SENT_UNKNOWN) {
         frame->withdrawn = true;
         frame->sequel = sequel;

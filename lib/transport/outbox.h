@@ -34,6 +34,7 @@ struct mp_frame {
     bool in_batch;       /* a write of it is under way */
     bool withdrawn;      /* drop it if not one byte was written */
     bool held;           /* its caller has yet to release it */
+    uint64_t connection; /* the only one that it may go out on; 0: any. Set before it is pushed */
     int64_t *written_ns; /* where its caller, while it holds it, wants the time; NULL: nowhere */
     struct mp_frame *sequel; /* owned; queued as control once this is written in full */
 };
@@ -61,6 +62,7 @@ struct mp_outbox {
     size_t limit; /* immutable */
     /* -- protected by lock */
     bool accepting;
+    uint64_t connection;
     bool role_taken;
     bool stalled; /* the pipe is full: only the writer thread, who waits for it, takes the role */
     int64_t stalled_since_ns; /* 0, or when the pipe last took a byte, if it is full */
@@ -80,15 +82,15 @@ struct mp_frame *mp_frame_remake(struct mp_frame *frame, struct mp_buffer *bytes
 void mp_outbox_init(struct mp_outbox *outbox, size_t limit);
 void mp_outbox_done(struct mp_outbox *outbox);
 
-/* For a new pipe. */
-void mp_outbox_open(struct mp_outbox *outbox);
+/* For a new pipe, that of the connection of this number. */
+void mp_outbox_open(struct mp_outbox *outbox, uint64_t connection);
 
 /* Refuses new frames; those that are in stay. */
 void mp_outbox_refuse(struct mp_outbox *outbox);
 
 /*
  * Takes the frame on success. `held`: the caller keeps looking at it and releases it later with
- * mp_outbox_release. Errors: CLOSED (refusing); QUEUE_FULL.
+ * mp_outbox_release. Errors: CLOSED (refusing, or for another connection); QUEUE_FULL.
  */
 mcpump_err mp_outbox_push(struct mp_outbox *outbox, struct mp_frame *frame, bool held);
 

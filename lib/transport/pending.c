@@ -133,6 +133,7 @@ mcpump_err mp_pending_register(struct mp_pending *pending,
     mp_mutex_lock(&pending->lock);
     mcpump_err err = register_locked(pending, registration->connection, &entry);
     if (err == MCPUMP_OK) {
+        entry->connection = pending->connection;
         entry->latch_count = registration->latch_count;
         entry->run = registration->run;
         entry->deadline = registration->deadline;

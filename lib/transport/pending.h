@@ -27,6 +27,7 @@ struct mp_frame;
 struct mp_entry {
     /* -- immutable while registered */
     uint64_t id;
+    uint64_t connection;   /* which it is on */
     uint64_t latch_count;  /* of the latch, when the call began */
     const mcpump_run *run; /* what the call belongs to; NULL: no run */
     mp_deadline deadline;

@@ -38,7 +38,7 @@ static int digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "\uXXXX"; -1: none. */
+/* An escape of four hexadecimal digits as its code unit; -1: none. */
 static int32_t unit(const char *text, size_t size)
 {
     int32_t value = 0;

@@ -167,15 +167,14 @@ static void writer_main(void *arg)
     mp_fd_close(&writer->fd);
 }
 
-int mp_writer_start(struct mp_writer *writer, int fd, const struct mp_bell *on_failure,
-                    const char *name)
+int mp_writer_start(struct mp_writer *writer, const struct mp_writer_start *start, const char *name)
 {
-    writer->fd = fd;
-    writer->on_failure = on_failure;
+    writer->fd = start->fd;
+    writer->on_failure = start->on_failure;
     atomic_store(&writer->flush_until, MP_NEVER);
     atomic_store(&writer->failed, 0);
     mp_bell_hear(&writer->bell);
-    mp_outbox_open(&writer->outbox);
+    mp_outbox_open(&writer->outbox, start->connection);
     int err = mp_thread_start(&writer->thread, name, writer_main, writer);
     if (err != 0) {
         mp_outbox_seize(&writer->outbox);

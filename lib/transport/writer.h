@@ -36,8 +36,14 @@ int mp_writer_init(struct mp_writer *writer, size_t limit, struct mp_counters *c
                    struct mp_tap *tap);
 void mp_writer_done(struct mp_writer *writer);
 
-/* Takes fd, non-blocking, on success. 0 or an errno. `name` is that of the thread. */
-int mp_writer_start(struct mp_writer *writer, int fd, const struct mp_bell *on_failure,
+struct mp_writer_start {
+    int fd; /* non-blocking; taken on success */
+    const struct mp_bell *on_failure;
+    uint64_t connection; /* see mp_outbox_open */
+};
+
+/* 0 or an errno. `name` is that of the thread. */
+int mp_writer_start(struct mp_writer *writer, const struct mp_writer_start *start,
                     const char *name);
 
 /* As mp_outbox_push, and writes at once if nobody else does. Never blocks. */

@@ -55,7 +55,7 @@ static void stop_pending(void)
 static void start_outbox(void)
 {
     mp_outbox_init(&outbox, 1024 * 1024);
-    mp_outbox_open(&outbox);
+    mp_outbox_open(&outbox, 1);
 }
 
 static struct mp_frame *push_frame(void)

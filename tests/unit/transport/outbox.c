@@ -17,7 +17,7 @@ static void setup(struct wire *wire)
 {
     memset(wire, 0, sizeof(*wire));
     mp_outbox_init(&wire->outbox, LIMIT);
-    mp_outbox_open(&wire->outbox);
+    mp_outbox_open(&wire->outbox, 1);
 }
 
 static struct mp_frame *frame(const char *text, bool is_control)
@@ -247,4 +247,50 @@ Test(outbox, seizing_drops_what_is_left)
     cr_assert_eq(mp_outbox_withdraw(&wire.outbox, unsent, NULL, &told), MCPUMP_NOT_SENT);
     cr_assert_not(mp_outbox_take_role(&wire.outbox, true));
     mp_outbox_done(&wire.outbox);
+}
+
+/* Made for one connection, pushed into the next: its caller was held up in between. */
+Test(outbox, a_frame_goes_out_on_its_own_connection_only)
+{
+    struct wire wire;
+    setup(&wire);
+    struct mp_frame *late = frame("late\n", false), *own = frame("own\n", false);
+    late->connection = own->connection = 1;
+    cr_expect_eq(mp_outbox_push(&wire.outbox, own, false), MCPUMP_OK);
+    mp_outbox_refuse(&wire.outbox);
+    mp_outbox_seize(&wire.outbox);
+    mp_outbox_open(&wire.outbox, 2);
+    cr_expect_eq(mp_outbox_push(&wire.outbox, late, false), MCPUMP_ERR_CLOSED);
+    mp_frame_free(late);
+    struct mp_frame *next = frame("next\n", false);
+    next->connection = 2;
+    cr_expect_eq(mp_outbox_push(&wire.outbox, next, false), MCPUMP_OK);
+    push(&wire, "any\n", false, false);
+    cr_expect_eq(mp_outbox_bytes(&wire.outbox), strlen("next\nany\n"));
+    mp_outbox_done(&wire.outbox);
+}
+
+/* Nor does what follows a frame that was written. */
+Test(outbox, a_sequel_goes_out_on_the_connection_of_its_frame_only)
+{
+    for (uint64_t second = 1; second <= 2; second++) {
+        struct wire wire;
+        struct mp_batch batch;
+        bool is_told;
+        setup(&wire);
+        struct mp_frame *asked = frame("asked\n", false);
+        asked->connection = 1;
+        cr_assert_eq(mp_outbox_push(&wire.outbox, asked, true), MCPUMP_OK);
+        cr_assert(mp_outbox_take_role(&wire.outbox, false));
+        cr_assert(mp_outbox_begin(&wire.outbox, &batch));
+        mp_outbox_settle(&wire.outbox, &batch, strlen("asked\n"), false);
+        cr_assert_not(mp_outbox_drop_role(&wire.outbox));
+        mp_outbox_refuse(&wire.outbox);
+        mp_outbox_seize(&wire.outbox);
+        mp_outbox_open(&wire.outbox, second);
+        struct mp_frame *sequel = frame("never mind\n", true);
+        cr_expect_eq(mp_outbox_withdraw(&wire.outbox, asked, sequel, &is_told), MCPUMP_SENT);
+        cr_expect_eq(is_told, second == 1);
+        mp_outbox_done(&wire.outbox);
+    }
 }
