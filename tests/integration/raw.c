@@ -62,6 +62,15 @@ void raw_await_requests(const mcpump_transport *transport, uint64_t count)
     }
 }
 
+void raw_await_junk(const mcpump_transport *transport, uint64_t count)
+{
+    int64_t until = test_now_ms() + TEST_PATIENCE_MS;
+    while (raw_stats(transport).junk_lines < count) {
+        cr_assert_lt(test_now_ms(), until, "%llu lines did not come", (unsigned long long)count);
+        sched_yield();
+    }
+}
+
 /* What is asked last is answered after the others were read. */
 void raw_await_read(mcpump_transport *transport, uint64_t count)
 {

@@ -33,7 +33,9 @@ mcpump_stats raw_stats(const mcpump_transport *transport);
 void raw_stop_server(const mcpump_transport *transport);
 /* Waits until so many requests were handed to the server's pipe, in all. */
 void raw_await_requests(const mcpump_transport *transport, uint64_t count);
-/* The same, and that the server has read them. */
+/* Waits until the server has written so many lines that are no messages. */
+void raw_await_junk(const mcpump_transport *transport, uint64_t count);
+/* As for requests, and that the server has read them. */
 void raw_await_read(mcpump_transport *transport, uint64_t count);
 
 /* -- calls */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting a server: what can go wrong, and what the server finds. */
+#include "raw.h"
 #include "support.h"
 
 #include <errno.h>
@@ -215,9 +216,9 @@ static size_t read_proc(pid_t pid, const char *what, char *out, size_t capacity)
 
 Test(spawn, arguments_arrive_byte_for_byte)
 {
-    static const char *const args[] = {"-c",       "read line", "sh",       "a b",   "",
-                                       "*",        "\"'`",      "l1\nl2\t", "$HOME", "; rm -rf ~",
-                                       "\\\\ \\n", "\xff\xfe",  "-x",       "",      NULL};
+    static const char *const args[] = {
+        "-c",    "echo up; read line", "sh",       "a b",      "",   "*", "\"'`", "l1\nl2\t",
+        "$HOME", "; rm -rf ~",         "\\\\ \\n", "\xff\xfe", "-x", "",  NULL};
     char wanted[512], found[512];
     size_t size = 0;
     mcpump_transport_options options = MCPUMP_TRANSPORT_OPTIONS_INIT;
@@ -231,6 +232,9 @@ Test(spawn, arguments_arrive_byte_for_byte)
     }
     cr_assert_eq(mcpump_transport_new(&options, &transport, NULL), MCPUMP_OK);
     cr_assert_eq(mcpump_transport_open(transport, NULL), MCPUMP_OK);
+    /* The open returns once the exec cannot fail, a little before the kernel shows its arguments.
+     */
+    raw_await_junk(transport, 1);
     size_t got = read_proc(mcpump_transport_pid(transport), "cmdline", found, sizeof(found));
     cr_expect_eq(got, size);
     cr_expect(got == size && memcmp(found, wanted, size) == 0);
