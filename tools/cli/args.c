@@ -37,7 +37,7 @@ static int store(struct walk *walk, const struct cli_option *option, const char 
     const char *wrong = option->set(walk->options, field, value);
     if (wrong == NULL)
         return CLI_EXIT_OK;
-    if (option->is_secret)
+    if (option->is_secret || value == NULL) /* a flag has none */
         return cli_say_usage("--%s: %s", option->name, wrong);
     return cli_say_usage("--%s %s: %s", option->name, value, wrong);
 }
