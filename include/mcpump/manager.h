@@ -4,6 +4,8 @@
  * each of them is, queues what happens on them, interrupts all, and shuts all down under one
  * deadline.
  *
+ * In a forked child, those that return an error fail with FORKED.
+ *
  * Threads: every function may be called from any thread at any time between new and free, and none
  * from a log or stderr function.
  */
