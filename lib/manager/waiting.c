@@ -154,15 +154,16 @@ static void leave_locked(struct comer *comer, mcpump_err err) MP_REQUIRES(&comer
 }
 
 /* In words of our own. */
-static void tell(mcpump_server *server, const struct sight *sight, mcpump_failure **ret_failure)
+static void tell(const struct comer *comer, const struct sight *sight, mcpump_failure **ret_failure)
 {
     bool is_start = sight->sys_errno != 0;
     struct mp_failure_facts facts = {
-        .name = server->transport->options.label,
+        .name = comer->server->transport->options.label,
         .err = sight->err,
         .phase = is_start ? MCPUMP_PHASE_START : MCPUMP_PHASE_HANDSHAKE,
         .stage = is_start ? MCPUMP_STAGE_THREADS : MCPUMP_STAGE_NONE,
         .sys_errno = sight->sys_errno,
+        .elapsed_ms = (mp_now_ns() - comer->limits->started_ns) / NS_PER_MS,
     };
     if (sight->err == MCPUMP_ERR_NOT_OPEN)
         facts.phase = MCPUMP_PHASE_REQUEST;
@@ -202,7 +203,7 @@ static void tell_locked(struct comer *comer, const struct sight *sight,
     else if (sight->err == MCPUMP_ERR_UNAVAILABLE)
         tell_outage_locked(comer->server, sight, ret_failure);
     else
-        tell(server, sight, ret_failure);
+        tell(comer, sight, ret_failure);
 }
 
 /* With the bell in all places where it may be rung from. */
@@ -222,10 +223,10 @@ static struct sight wait_with_bell(struct comer *comer, mcpump_failure **ret_fai
     return sight;
 }
 
-static struct sight refuse(mcpump_server *server, mcpump_err err, mcpump_failure **ret_failure)
+static struct sight refuse(const struct comer *comer, mcpump_err err, mcpump_failure **ret_failure)
 {
     struct sight sight = {.view = VIEW_FAIL, .err = err};
-    tell(server, &sight, ret_failure);
+    tell(comer, &sight, ret_failure);
     return sight;
 }
 
@@ -234,7 +235,7 @@ static struct sight wait_until_ready(struct comer *comer, mcpump_failure **ret_f
     struct mp_bell *bell = &comer->joiner.bell;
     struct mp_board *watchers = &comer->server->transport->watchers;
     if (mp_bell_init(bell) != 0)
-        return refuse(comer->server, MCPUMP_ERR_SYSTEM, ret_failure);
+        return refuse(comer, MCPUMP_ERR_SYSTEM, ret_failure);
     struct sight sight = {.view = VIEW_FAIL, .err = MCPUMP_ERR_NO_MEMORY};
     if (mp_board_join(watchers, bell)) {
         if (mp_run_join(comer->limits->run, bell)) {
@@ -253,11 +254,11 @@ static struct sight come(struct comer *comer, mcpump_failure **ret_failure)
 {
     mcpump_server *server = comer->server;
     if (mp_transport_is_elsewhere(server->transport))
-        return refuse(server, MCPUMP_ERR_FORKED, ret_failure);
+        return refuse(comer, MCPUMP_ERR_FORKED, ret_failure);
     mcpump_err err =
         comer->is_host ? stopped(comer) : mp_call_stopped(server->transport, comer->limits);
     if (err != MCPUMP_OK)
-        return refuse(server, err, ret_failure);
+        return refuse(comer, err, ret_failure);
     int state = mp_cancel_disable();
     struct sight sight = wait_until_ready(comer, ret_failure);
     mp_cancel_restore(state);
@@ -302,7 +303,8 @@ mcpump_err mcpump_server_connect(mcpump_server *server, mcpump_failure **ret_fai
     if (server == NULL)
         return MCPUMP_ERR_INVALID_ARGUMENT;
     /* Each attempt is bounded by connect_timeout_ms. */
-    struct mp_call_limits limits = {.deadline = MP_NEVER,
+    struct mp_call_limits limits = {.started_ns = mp_now_ns(),
+                                    .deadline = MP_NEVER,
                                     .latch_count = mp_latch_count(&server->transport->latch),
                                     .run = mcpump_run_current()};
     struct comer comer = {.server = server, .limits = &limits, .is_host = true};

@@ -280,8 +280,11 @@ Test(lifecycle, one_who_cannot_wait_takes_nothing_from_the_rest)
     test_call_start(&patient, server, "test/echo", NULL);
     test_await_lines(folder.log, "start ", 1);
     hurried.timeout_ms = 50;
-    cr_expect_eq(mcpump_server_request(server, "test/echo", NULL, &hurried, &reply, NULL),
+    mcpump_failure *failure = NULL;
+    cr_expect_eq(mcpump_server_request(server, "test/echo", NULL, &hurried, &reply, &failure),
                  MCPUMP_ERR_TIMEOUT);
+    cr_expect_geq(mcpump_failure_elapsed_ms(failure), 50, "%s", mcpump_failure_message(failure));
+    mcpump_failure_free(failure);
     test_call_join(&patient);
     cr_expect_eq(patient.err, MCPUMP_OK, "%s", mcpump_err_name(patient.err));
     test_call_done(&patient);
